@@ -1,0 +1,1 @@
+"""The derived index: everything in it can be rebuilt from the store."""
