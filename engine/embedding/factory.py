@@ -33,5 +33,6 @@ def create(settings: Settings) -> Embedder:
             return OpenAICompatibleEmbedder(model, settings.embedder_url, settings.embedder_api_key)
         case _:
             raise SetupError(
-                f"MEMVOUCH_EMBEDDER={settings.embedder!r} is not known: use bundled, fastembed:<model> or openai:<model>."
+                f"MEMVOUCH_EMBEDDER={settings.embedder!r} is not known: "
+                "use bundled, fastembed:<model> or openai:<model>."
             )

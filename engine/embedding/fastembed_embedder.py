@@ -133,7 +133,7 @@ def _load(model: str, threads: int, model_path: Path | None) -> Any:
 
 
 def _own_tokenizer(model: Any, name: str) -> tuple[Tokenizer, int]:
-    """A copy of the model's tokenizer that neither cuts nor pads, and the number of tokens at which the model's own cuts."""
+    """A copy of the model's tokenizer that neither cuts nor pads, and the length at which the original cuts."""
     from tokenizers import Tokenizer
 
     shared = getattr(model.model, "tokenizer", None)

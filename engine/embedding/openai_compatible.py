@@ -79,7 +79,7 @@ class OpenAICompatibleEmbedder:
         return MAX_TOKENS
 
     def count_tokens(self, text: str) -> int:
-        """An upper estimate: the model's own tokenizer is unknown here, and scripts that WordPiece lacks count by bytes."""
+        """An estimate on the high side: the model's own tokenizer is unknown, and WordPiece lacks whole scripts."""
         return max(wordpiece.count_tokens(text), math.ceil(len(text.encode()) / _BYTES_PER_TOKEN))
 
     def embed_query(self, text: str) -> Vectors:
