@@ -1,0 +1,259 @@
+"""All tables, as SQLAlchemy Core metadata. `migrations/versions` builds the same; a test compares them.
+
+Who:      tenants < users < spaces, teams < team_members, tokens < token_spaces
+What:     memories < memory_versions
+Derived:  space_terms, space_totals, space_paths (counts over `memories`, kept in the same transaction)
+Upkeep:   outbox (records that the index has to look at again), idempotency_keys, audit, meta
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from engine.store.columns import KeyText, Moment, Sequence
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+tenants = Table(
+    "tenants",
+    metadata,
+    Column("id", KeyText, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("created_at", Moment, nullable=False),
+)
+
+users = Table(
+    "users",
+    metadata,
+    Column("id", KeyText, primary_key=True),
+    Column("tenant_id", KeyText, ForeignKey("tenants.id"), nullable=False),
+    Column("name", KeyText, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    UniqueConstraint("tenant_id", "name"),
+)
+
+teams = Table(
+    "teams",
+    metadata,
+    Column("id", KeyText, primary_key=True),
+    Column("tenant_id", KeyText, ForeignKey("tenants.id"), nullable=False),
+    Column("name", KeyText, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    UniqueConstraint("tenant_id", "name"),
+)
+
+team_members = Table(
+    "team_members",
+    metadata,
+    Column("team_id", KeyText, ForeignKey("teams.id", ondelete="CASCADE"), primary_key=True),
+    Column("user_id", KeyText, ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    Column("role", Text, nullable=False),
+    Index("ix_team_members_user_id", "user_id"),
+)
+
+spaces = Table(
+    "spaces",
+    metadata,
+    Column("id", KeyText, primary_key=True),
+    Column("tenant_id", KeyText, ForeignKey("tenants.id"), nullable=False),
+    Column("name", KeyText, nullable=False),
+    Column("owner_user_id", KeyText, ForeignKey("users.id"), nullable=False),
+    Column("team_id", KeyText, ForeignKey("teams.id"), nullable=True),
+    Column("description", Text, nullable=True),
+    Column("metadata", JSON, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    UniqueConstraint("tenant_id", "name"),
+    Index("ix_spaces_owner_user_id", "owner_user_id"),
+    Index("ix_spaces_team_id", "team_id"),
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", KeyText, primary_key=True),
+    Column("prefix", KeyText, nullable=False, unique=True),
+    Column("secret_hash", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("tenant_id", KeyText, ForeignKey("tenants.id"), nullable=False),
+    Column("user_id", KeyText, ForeignKey("users.id"), nullable=False),
+    Column("scopes", JSON, nullable=False),
+    # A token narrowed to spaces that are all gone reaches nothing; without this flag it would reach all.
+    Column("is_narrowed", Boolean, nullable=False),
+    Column("default_space_id", KeyText, ForeignKey("spaces.id", ondelete="SET NULL"), nullable=True),
+    Column("read_only", Boolean, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=True),
+    Column("revoked_at", Moment, nullable=True),
+    Column("last_used_at", Moment, nullable=True),
+    Index("ix_tokens_tenant_id", "tenant_id"),
+    Index("ix_tokens_user_id", "user_id"),
+    Index("ix_tokens_default_space_id", "default_space_id"),
+)
+
+token_spaces = Table(
+    "token_spaces",
+    metadata,
+    Column("token_id", KeyText, ForeignKey("tokens.id", ondelete="CASCADE"), primary_key=True),
+    Column("space_id", KeyText, ForeignKey("spaces.id", ondelete="CASCADE"), primary_key=True),
+    Column("can_write", Boolean, nullable=False),
+    Index("ix_token_spaces_space_id", "space_id"),
+)
+
+memories = Table(
+    "memories",
+    metadata,
+    Column("id", KeyText, primary_key=True),
+    Column("space_id", KeyText, ForeignKey("spaces.id"), nullable=False),
+    Column("content", Text, nullable=False),
+    Column("content_digest", Text, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("path_key", KeyText, nullable=False),
+    Column("memory_type", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("bucket", Text, nullable=False),
+    Column("scope", Text, nullable=True),
+    Column("team_id", Text, nullable=True),
+    Column("importance", Double, nullable=True),
+    Column("confidence", Double, nullable=True),
+    Column("semantic_key", Text, nullable=True),
+    Column("semantic_slot", Text, nullable=True),
+    Column("state_key", Text, nullable=True),
+    Column("state_slot", Text, nullable=True),
+    Column("source", Text, nullable=True),
+    Column("source_id", Text, nullable=True),
+    Column("agent_id", Text, nullable=True),
+    Column("agent_instance_hash", Text, nullable=True),
+    Column("item_status", Text, nullable=True),
+    Column("due_at", Moment, nullable=True),
+    Column("event_time", Moment, nullable=True),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=True),
+    Column("version", Integer, nullable=False),
+    Column("access_count", Integer, nullable=False),
+    Column("last_accessed_at", Moment, nullable=True),
+    Column("metadata", JSON, nullable=False),
+    Column("provenance", JSON, nullable=False),
+    Index("ix_memories_space_id_created_at", "space_id", "created_at", "id"),
+    Index("ix_memories_space_id_updated_at", "space_id", "updated_at", "id"),
+    Index("ix_memories_space_id_kind", "space_id", "kind", "created_at"),
+    Index("ix_memories_space_id_content_digest", "space_id", "content_digest"),
+)
+
+# Most records have neither key nor expiry nor source: partial indexes keep their writes cheap.
+for _name, _columns in {
+    "ix_memories_semantic_slot": ("space_id", "semantic_slot"),
+    "ix_memories_state_slot": ("space_id", "state_slot"),
+    "ix_memories_source_id": ("space_id", "source_id"),
+    "ix_memories_expires_at": ("expires_at",),
+}.items():
+    _present = memories.c[_columns[-1]].is_not(None)
+    Index(_name, *(memories.c[name] for name in _columns), sqlite_where=_present, postgresql_where=_present)
+
+memory_versions = Table(
+    "memory_versions",
+    metadata,
+    Column("memory_id", KeyText, ForeignKey("memories.id", ondelete="CASCADE"), primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("content", Text, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("memory_type", Text, nullable=False),
+    Column("recorded_at", Moment, nullable=False),
+)
+
+space_terms = Table(
+    "space_terms",
+    metadata,
+    Column("space_id", KeyText, ForeignKey("spaces.id"), primary_key=True),
+    Column("term", KeyText, primary_key=True),
+    Column("document_frequency", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+space_totals = Table(
+    "space_totals",
+    metadata,
+    Column("space_id", KeyText, ForeignKey("spaces.id"), primary_key=True),
+    Column("records", BigInteger, nullable=False),
+    Column("length", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+space_paths = Table(
+    "space_paths",
+    metadata,
+    Column("space_id", KeyText, ForeignKey("spaces.id"), primary_key=True),
+    Column("path_digest", KeyText, primary_key=True),
+    Column("path_key", KeyText, nullable=False),
+    Column("records", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("sequence", Sequence, primary_key=True, autoincrement=True),
+    Column("record_id", KeyText, nullable=False),
+    Index("ix_outbox_record_id", "record_id"),
+    sqlite_autoincrement=True,
+)
+
+idempotency_keys = Table(
+    "idempotency_keys",
+    metadata,
+    Column("actor", KeyText, primary_key=True),
+    Column("operation", KeyText, primary_key=True),
+    Column("key_digest", KeyText, primary_key=True),
+    Column("fingerprint", Text, nullable=False),
+    Column("response", JSON, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Index("ix_idempotency_keys_created_at", "created_at"),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("sequence", Sequence, primary_key=True, autoincrement=True),
+    Column("id", KeyText, nullable=False, unique=True),
+    Column("at", Moment, nullable=False),
+    Column("tenant_id", KeyText, nullable=False),
+    Column("user_id", KeyText, nullable=False),
+    Column("token_id", KeyText, nullable=True),
+    Column("action", Text, nullable=False),
+    Column("target", KeyText, nullable=True),
+    Column("space_id", KeyText, nullable=True),
+    Column("detail", JSON, nullable=False),
+    Index("ix_audit_tenant_id", "tenant_id", "sequence"),
+    Index("ix_audit_target", "target"),
+    sqlite_autoincrement=True,
+)
+
+meta = Table(
+    "meta",
+    metadata,
+    Column("key", KeyText, primary_key=True),
+    Column("value", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
