@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from collections.abc import Mapping
 from typing import Any
 
 
@@ -74,11 +74,16 @@ class Space:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadableSpace:
-    """A space the caller may read, and why (`owner`, `team:reader`, `token`, ...)."""
+    """A space the caller may read, and why (`owner`, `team:reader`, `team:writer`, `team:owner`)."""
 
     space: Space
     reason: str
     can_write: bool
+
+    @property
+    def may_manage(self) -> bool:
+        """Whether the caller may rename, share or delete the space."""
+        return self.can_write and self.reason in ("owner", "team:owner")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,8 @@ CONTENT_LIMIT_BYTES = 512 * 1024
 
 PATH_LIMIT_CHARACTERS = 1024
 DEFAULT_PATH = "inbox"
+DEFAULT_STATE_KEY = "active_task"
+MAX_TTL_SECONDS = 2_592_000
 
 
 class MemoryType(StrEnum):
@@ -180,3 +182,22 @@ class Written:
 
     memory: Memory
     status: WriteStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateUpdate:
+    """One write to a slot. `ttl_seconds` 0 or `None` means: no end."""
+
+    state_key: str = DEFAULT_STATE_KEY
+    content: str | None = None
+    current_task: str | None = None
+    next_action: str | None = None
+    blocked_reason: str | None = None
+    ttl_seconds: int | None = None
+    space: str | None = None
+    bucket: str = "work"
+    scope: str | None = None
+    team_id: str | None = None
+    path: str | None = None
+    source: str | None = None
+    metadata: Mapping[str, Any] | None = None

@@ -110,6 +110,19 @@ class Considered:
 
 
 @dataclass(frozen=True, slots=True)
+class Explanation:
+    """A record and, if a question was given, the verdict that strict mode passes on it.
+
+    `versions` counts all states of the record, the present one included.
+    """
+
+    memory: Memory
+    versions: int
+    considered: Considered | None
+    threshold: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Degraded:
     """A leg that failed while the others answered."""
 

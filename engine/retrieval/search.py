@@ -1,0 +1,405 @@
+"""The pipeline: one way for strict and forgiving questions.
+
+    understand -> legs (filtered) -> fusion -> truth (authorised, filtered again) -> evidence
+               -> calibration -> policy -> outcome
+
+Every space is asked by itself, with its own statistics; the answers meet by confidence, which means
+the same everywhere. Ids from the index count for nothing until the store has returned them under
+the caller's rights and the request's filters.
+
+Strict keeps what reaches the threshold. Finding nothing while a leg was down is an outage, not a
+no-match, and raises. Forgiving keeps the best, each labelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from sqlalchemy import Connection
+
+from engine.domain.access import Principal, ReadableSpace, Scope
+from engine.domain.memory import Kind, Memory
+from engine.domain.outcome import (
+    AgentBoundary,
+    Considered,
+    Degraded,
+    Hit,
+    Label,
+    Leg,
+    Matches,
+    NoMatch,
+    NoMatchReason,
+    Outcome,
+    Passage,
+    Signals,
+    Verdict,
+)
+from engine.domain.query import LIST_ALL, Mode, Query
+from engine.embedding.protocol import Embedder, Vectors
+from engine.errors import EmbedderUnavailable, Forbidden, Unavailable
+from engine.index.protocol import Index
+from engine.retrieval import arrange, policy
+from engine.retrieval.background import Backgrounds
+from engine.retrieval.calibration import Calibrator
+from engine.retrieval.evidence import Candidate, Evidence, gather
+from engine.retrieval.fusion import Fused
+from engine.retrieval.legs import gather_pool, lexical_weights
+from engine.retrieval.listing import list_all
+from engine.retrieval.question import Question, understand
+from engine.retrieval.request import Prepared, index_filter, prepare
+from engine.store import access, memories
+from engine.store.database import Database
+from engine.text.passages import windows
+
+WORKING_LIMIT = 3
+_OVERSAMPLE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One pooled record after evidence, calibration and policy."""
+
+    memory: Memory
+    fused: Fused
+    evidence: Evidence
+    confidence: float
+    rank: float
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    working: bool = False
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question as the legs need it: one vector per window, none if the embedder is down."""
+
+    question: Question
+    vectors: tuple[Vectors, ...]
+    degraded: tuple[Degraded, ...]
+    notes: tuple[str, ...]
+
+
+class Searcher:
+    """Answers questions. Safe to use from many threads."""
+
+    def __init__(
+        self,
+        database: Database,
+        index: Callable[[], Index],
+        embedder: Embedder,
+        calibrator: Calibrator,
+        backgrounds: Backgrounds,
+        *,
+        pool_size: int,
+        operating_point: str,
+    ) -> None:
+        self._database = database
+        self._index = index
+        self._embedder = embedder
+        self._calibrator = calibrator
+        self._backgrounds = backgrounds
+        self._pool_size = pool_size
+        self.threshold = calibrator.thresholds[operating_point]
+
+    def search(self, principal: Principal, query: Query, now: datetime) -> Outcome:
+        """Answer one question.
+
+        Raises:
+            InvalidRequest, InvalidPattern: the query is at fault.
+            Forbidden: the token may not read.
+            NotFound: a named space does not exist for this caller.
+            Unavailable: the store, the index, or in strict mode any leg that a no-match needs.
+        """
+        if principal.scopes.isdisjoint({Scope.READ, Scope.ADMIN}):
+            raise Forbidden("this token lacks the scope memory:read")
+        prepared = prepare(query, now)
+        with self._database.reading() as connection:
+            spaces = readable_spaces(connection, principal, query.spaces)
+            if prepared.text == LIST_ALL:
+                return list_all(connection, spaces, prepared)
+            asked = self._ask(prepared)
+            judged, degraded = self._judge_all(connection, principal, spaces, prepared, asked)
+            outcome = self._decide(connection, principal, spaces, prepared, asked, judged, degraded)
+        if isinstance(outcome, NoMatch) and outcome.degraded:
+            failed = ", ".join(f"{each.leg.value}: {each.reason}" for each in outcome.degraded)
+            raise Unavailable(f"cannot tell whether anything matches while a leg is down ({failed})")
+        return outcome
+
+    def consider(self, principal: Principal, memory: Memory, text: str, now: datetime) -> Considered:
+        """The verdict on one record for a question, as strict mode would pass it."""
+        prepared = prepare(Query(text=text), now)
+        asked = self._ask(prepared)
+        with self._database.reading() as connection:
+            space = access.resolve(connection, principal, [memory.space_id])[0]
+            judged, _ = self._judge(connection, principal, space, prepared, asked, only=memory.id)
+        if not judged:
+            raise Unavailable("the index has not caught up with that memory; try again")
+        return _trace(judged, {memory.id} if judged[0].verdict is Verdict.RETURNED else set())[0]
+
+    def _ask(self, prepared: Prepared) -> _Asked:
+        spans = windows(prepared.text, self._embedder.count_tokens, self._embedder.max_tokens)
+        texts = [prepared.text[span.start : span.end] for span in spans]
+        if prepared.query.hypothetical_answer:
+            texts.append(prepared.query.hypothetical_answer[:2000])
+        notes = (f"the query was read in {len(spans)} windows",) if len(spans) > 1 else ()
+        try:
+            if len(texts) == 1:
+                vectors = [self._embedder.embed_query(texts[0])]
+            else:
+                vectors = [self._embedder.embed_query(text) for text in texts]
+        except EmbedderUnavailable as error:
+            question = understand(prepared.text, np.zeros(self._embedder.dimension, np.float32))
+            return _Asked(question, (), (Degraded(Leg.DENSE, str(error)),), notes)
+        mean = np.mean(vectors[: len(spans)], axis=0)
+        norm = float(np.linalg.norm(mean))
+        question = understand(prepared.text, np.asarray(mean / norm if norm else mean, np.float32))
+        return _Asked(question, tuple(vectors), (), notes)
+
+    def _judge_all(
+        self,
+        connection: Connection,
+        principal: Principal,
+        spaces: Sequence[ReadableSpace],
+        prepared: Prepared,
+        asked: _Asked,
+    ) -> tuple[list[Judged], tuple[Degraded, ...]]:
+        judged: list[Judged] = []
+        degraded = dict.fromkeys(asked.degraded)
+        for space in spaces:
+            found, failed = self._judge(connection, principal, space, prepared, asked)
+            judged += found
+            degraded.update(dict.fromkeys(failed))
+        return judged, tuple(degraded)
+
+    def _judge(
+        self,
+        connection: Connection,
+        principal: Principal,
+        space: ReadableSpace,
+        prepared: Prepared,
+        asked: _Asked,
+        only: str | None = None,
+    ) -> tuple[list[Judged], tuple[Degraded, ...]]:
+        """Pool, evidence and verdicts of one space."""
+        where = index_filter(connection, prepared, space.space.id)
+        if where is None:
+            return [], ()
+        if only is not None:
+            where = type(where)(space_id=where.space_id, alive_at=where.alive_at, record_ids=frozenset({only}))
+        terms = asked.question.terms
+        view = self._backgrounds.view(connection, space.space.id, terms)
+        pool = gather_pool(
+            self._index(), where, asked.vectors, lexical_weights(terms, view), self._pool_size * _OVERSAMPLE
+        )
+        working = self._working_states(connection, space, prepared)
+        exact = self._exact(connection, principal, space, prepared)
+        records = {**_as_pool(exact), **_as_pool(working), **{each.record_id: each for each in pool.records}}
+        found = memories.authorized(connection, principal, list(records), prepared.where, prepared.now)
+        kept = [each for each in records.values() if each.record_id in found]
+        kept = _pinned_first(kept, {*exact, *working})[: self._pool_size + len(exact) + len(working)]
+        if not kept:
+            return [], pool.degraded
+        candidates = [_candidate(found[each.record_id], each) for each in kept]
+        evidence = gather(asked.question, candidates, view)
+        confidence = self._calibrator.confidence(evidence)
+        ranking = self._calibrator.ranking(evidence)
+        threshold = self.threshold if prepared.query.min_confidence is None else prepared.query.min_confidence
+        verdicts = policy.judge(asked.question, evidence, confidence, threshold)
+        judged = [
+            Judged(
+                memory=found[each.record_id],
+                fused=each,
+                evidence=evidence[row],
+                confidence=1.0 if each.record_id in exact else float(confidence[row]),
+                rank=float(ranking[row]),
+                verdict=Verdict.RETURNED if each.record_id in exact else verdicts[row].verdict,
+                reasons=(
+                    ("its id or semantic key is the query",) if each.record_id in exact else verdicts[row].reasons
+                ),
+                working=each.record_id in working,
+                exact=each.record_id in exact,
+            )
+            for row, each in enumerate(kept)
+        ]
+        return judged, pool.degraded
+
+    @staticmethod
+    def _working_states(connection: Connection, space: ReadableSpace, prepared: Prepared) -> dict[str, Memory]:
+        if not prepared.query.prefer_working:
+            return {}
+        states, _ = memories.page(
+            connection,
+            [space.space.id],
+            prepared.where.only_kind(Kind.STATE),
+            prepared.now,
+            limit=WORKING_LIMIT,
+            offset=0,
+            order_by="updated_at",
+            descending=True,
+        )
+        return {state.id: state for state in states}
+
+    @staticmethod
+    def _exact(
+        connection: Connection, principal: Principal, space: ReadableSpace, prepared: Prepared
+    ) -> dict[str, Memory]:
+        found = memories.find_exact(connection, space.space.id, prepared.text)
+        allowed = memories.authorized(connection, principal, [each.id for each in found], prepared.where, prepared.now)
+        return {memory.id: memory for memory in allowed.values()}
+
+    def _decide(
+        self,
+        connection: Connection,
+        principal: Principal,
+        spaces: Sequence[ReadableSpace],
+        prepared: Prepared,
+        asked: _Asked,
+        judged: list[Judged],
+        degraded: tuple[Degraded, ...],
+    ) -> Outcome:
+        query = prepared.query
+        strict = query.mode is Mode.STRICT
+        threshold = self.threshold if query.min_confidence is None else query.min_confidence
+        if strict:
+            kept = [each for each in judged if each.verdict is Verdict.RETURNED or self._vouched_state(each)]
+        else:
+            kept = judged
+        ordered = arrange.order(kept, query, prepared.now)
+        shown = ordered[: query.limit]
+        trace = _trace(judged, {each.memory.id for each in shown}) if query.explain else ()
+        if not shown:
+            return NoMatch(
+                reason=self._reason(connection, spaces, prepared, judged),
+                threshold=threshold,
+                considered=len(judged),
+                best_confidence=max((each.confidence for each in judged), default=0.0),
+                degraded=degraded,
+                trace=trace,
+                notes=asked.notes,
+                missing_identifiers=_missing_everywhere(judged),
+            )
+        return Matches(
+            hits=tuple(self._hit(each, principal) for each in shown),
+            threshold=threshold,
+            considered=len(judged),
+            degraded=degraded,
+            trace=trace,
+            notes=asked.notes,
+        )
+
+    def _vouched_state(self, judged: Judged) -> bool:
+        """Working state that was asked for may come ahead of vector hits at the lenient point."""
+        return (
+            judged.working
+            and judged.verdict is not Verdict.IDENTIFIER_ABSENT
+            and judged.confidence >= self._calibrator.thresholds["lenient"]
+        )
+
+    @staticmethod
+    def _reason(
+        connection: Connection, spaces: Sequence[ReadableSpace], prepared: Prepared, judged: Sequence[Judged]
+    ) -> NoMatchReason:
+        if judged:
+            if all(each.verdict is Verdict.IDENTIFIER_ABSENT for each in judged):
+                return NoMatchReason.IDENTIFIER_ABSENT
+            return NoMatchReason.BELOW_THRESHOLD
+        ids = [each.space.id for each in spaces]
+        if not any(memories.count_live(connection, space_id, prepared.now) for space_id in ids):
+            return NoMatchReason.EMPTY_SPACE
+        return NoMatchReason.FILTERED_OUT
+
+    def _hit(self, judged: Judged, principal: Principal) -> Hit:
+        memory = judged.memory
+        boundary = None
+        if memory.agent_id is not None and principal.agent_id is not None:
+            same = memory.agent_id == principal.agent_id
+            boundary = AgentBoundary.SELF if same else AgentBoundary.OTHER_AGENT
+        return Hit(
+            memory=memory,
+            confidence=judged.confidence,
+            label=self.label(judged.confidence),
+            signals=signals(judged),
+            passage=Passage(judged.fused.start, judged.fused.end),
+            boundary=boundary,
+            reasons=judged.reasons,
+        )
+
+    def label(self, confidence: float) -> Label:
+        """How a forgiving hit is labelled: by the named operating points."""
+        if confidence >= self._calibrator.thresholds["default"]:
+            return Label.STRONG
+        return Label.LIKELY if confidence >= self._calibrator.thresholds["lenient"] else Label.WEAK
+
+
+def readable_spaces(connection: Connection, principal: Principal, refs: Sequence[str]) -> list[ReadableSpace]:
+    """The named spaces, or all that the caller may read."""
+    return access.resolve(connection, principal, refs) if refs else access.readable(connection, principal)
+
+
+def signals(judged: Judged) -> Signals:
+    """The raw evidence of a judged record, for people and traces."""
+    legs = {Leg.DENSE} if judged.fused.dense is not None else set()
+    legs |= {Leg.LEXICAL} if judged.fused.lexical is not None else set()
+    legs |= {Leg.WORKING} if judged.working else set()
+    legs |= {Leg.EXACT} if judged.exact else set()
+    evidence = judged.evidence
+    return Signals(
+        dense=judged.fused.dense,
+        lexical=evidence.lexical,
+        coverage=evidence.coverage,
+        legs=frozenset(legs),
+        matched_terms=evidence.matched_terms,
+        missing_terms=evidence.missing_terms,
+        missing_identifiers=evidence.missing_identifiers,
+        features=tuple(evidence.named()),
+    )
+
+
+def _as_pool(found: Mapping[str, Memory]) -> dict[str, Fused]:
+    return {memory.id: Fused(memory.id, 0.0, None, None, 0, len(memory.content)) for memory in found.values()}
+
+
+def _pinned_first(pool: list[Fused], pinned: set[str]) -> list[Fused]:
+    return sorted(pool, key=lambda each: each.record_id not in pinned)
+
+
+def _candidate(memory: Memory, fused: Fused) -> Candidate:
+    return Candidate(
+        memory_id=memory.id,
+        content=memory.content,
+        passage=memory.content[fused.start : fused.end],
+        path=memory.path,
+        dense=fused.dense or 0.0,
+        lexical=fused.lexical or 0.0,
+        fused=fused.score,
+    )
+
+
+def _trace(judged: Sequence[Judged], shown: set[str]) -> tuple[Considered, ...]:
+    ordered = sorted(judged, key=lambda each: (-each.confidence, each.memory.id))
+    return tuple(
+        Considered(
+            memory_id=each.memory.id,
+            path=each.memory.path,
+            confidence=each.confidence,
+            verdict=_final(each, shown),
+            reasons=each.reasons,
+            signals=signals(each),
+        )
+        for each in ordered
+    )
+
+
+def _final(judged: Judged, shown: set[str]) -> Verdict:
+    if judged.memory.id in shown:
+        return Verdict.RETURNED
+    return Verdict.BEYOND_LIMIT if judged.verdict is Verdict.RETURNED else judged.verdict
+
+
+def _missing_everywhere(judged: Sequence[Judged]) -> tuple[str, ...]:
+    sets = [set(each.evidence.missing_identifiers) for each in judged]
+    return tuple(sorted(set.intersection(*sets))) if sets else ()
