@@ -26,7 +26,7 @@ GROUND = frozenset({"engine.errors", "engine.domain"})
 VALUES = GROUND | {"engine.settings", "engine.text", "engine.embedding"}
 DERIVED = VALUES | {"engine.store", "engine.index"}
 VERBS = DERIVED | {"engine.retrieval", "engine.writing", "engine.upkeep"}
-FACADE = GROUND | {"engine", "engine.engine", "engine.settings", "engine.upkeep"}
+FACADE = GROUND | {"engine", "engine.engine", "engine.settings", "engine.upkeep", "engine.companion"}
 
 ALLOWED: dict[str, frozenset[str]] = {
     "engine.errors": frozenset(),

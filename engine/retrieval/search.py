@@ -14,7 +14,7 @@ no-match, and raises. Forgiving keeps the best, each labelled.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
@@ -44,7 +44,7 @@ from engine.index.protocol import Index
 from engine.retrieval import arrange, policy
 from engine.retrieval.background import Backgrounds
 from engine.retrieval.calibration import Calibrator
-from engine.retrieval.evidence import Candidate, Evidence, gather
+from engine.retrieval.evidence import FEATURES, Candidate, Evidence, gather
 from engine.retrieval.fusion import Fused
 from engine.retrieval.legs import gather_pool, lexical_weights
 from engine.retrieval.listing import list_all
@@ -55,6 +55,7 @@ from engine.store.database import Database
 from engine.text.passages import windows
 
 WORKING_LIMIT = 3
+TERM_LIMIT = 256
 _OVERSAMPLE = 2
 
 
@@ -81,6 +82,13 @@ class _Asked:
     vectors: tuple[Vectors, ...]
     degraded: tuple[Degraded, ...]
     notes: tuple[str, ...]
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Distinct terms for the lexical leg: stop words only if the question has nothing else."""
+        every = self.question.analysis.terms
+        content = dict.fromkeys(term.text for term in every if not term.stop)
+        return tuple(content or dict.fromkeys(term.text for term in every))[:TERM_LIMIT]
 
 
 class Searcher:
@@ -190,10 +198,9 @@ class Searcher:
             return [], ()
         if only is not None:
             where = type(where)(space_id=where.space_id, alive_at=where.alive_at, record_ids=frozenset({only}))
-        terms = asked.question.terms
-        view = self._backgrounds.view(connection, space.space.id, terms)
+        view = self._backgrounds.view(connection, space.space.id, asked.terms)
         pool = gather_pool(
-            self._index(), where, asked.vectors, lexical_weights(terms, view), self._pool_size * _OVERSAMPLE
+            self._index(), where, asked.vectors, lexical_weights(asked.terms, view), self._pool_size * _OVERSAMPLE
         )
         working = self._working_states(connection, space, prepared)
         exact = self._exact(connection, principal, space, prepared)
@@ -234,7 +241,7 @@ class Searcher:
         states, _ = memories.page(
             connection,
             [space.space.id],
-            prepared.where.only_kind(Kind.STATE),
+            replace(prepared.where, kinds=frozenset({Kind.STATE})),
             prepared.now,
             limit=WORKING_LIMIT,
             offset=0,
@@ -342,8 +349,7 @@ def readable_spaces(connection: Connection, principal: Principal, refs: Sequence
 
 def signals(judged: Judged) -> Signals:
     """The raw evidence of a judged record, for people and traces."""
-    legs = {Leg.DENSE} if judged.fused.dense is not None else set()
-    legs |= {Leg.LEXICAL} if judged.fused.lexical is not None else set()
+    legs = _legs(judged.fused)
     legs |= {Leg.WORKING} if judged.working else set()
     legs |= {Leg.EXACT} if judged.exact else set()
     evidence = judged.evidence
@@ -355,7 +361,7 @@ def signals(judged: Judged) -> Signals:
         matched_terms=evidence.matched_terms,
         missing_terms=evidence.missing_terms,
         missing_identifiers=evidence.missing_identifiers,
-        features=tuple(evidence.named()),
+        features=tuple(zip(FEATURES, evidence.features, strict=True)),
     )
 
 
@@ -376,7 +382,13 @@ def _candidate(memory: Memory, fused: Fused) -> Candidate:
         dense=fused.dense or 0.0,
         lexical=fused.lexical or 0.0,
         fused=fused.score,
+        legs=frozenset(_legs(fused)),
     )
+
+
+def _legs(fused: Fused) -> set[Leg]:
+    seen = {Leg.DENSE: fused.dense, Leg.LEXICAL: fused.lexical}
+    return {leg for leg, score in seen.items() if score is not None}
 
 
 def _trace(judged: Sequence[Judged], shown: set[str]) -> tuple[Considered, ...]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from engine.domain.access import ReadableSpace
-from engine.store import memories
+from engine.store.figures import distribution, figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,16 +35,16 @@ def collect(
 
 
 def _collect(connection: Connection, space: ReadableSpace, now: datetime, top_paths: int) -> SpaceStats:
-    figures = memories.figures(connection, space.space.id, now)
+    found = figures(connection, space.space.id, now)
     return SpaceStats(
         space_id=space.space.id,
         name=space.space.name,
-        records=figures.records,
-        content_bytes=figures.content_bytes,
-        by_type=memories.distribution(connection, space.space.id, "memory_type", now),
-        by_kind=memories.distribution(connection, space.space.id, "kind", now),
-        by_bucket=memories.distribution(connection, space.space.id, "bucket", now),
-        by_path=memories.distribution(connection, space.space.id, "path", now, limit=top_paths),
-        oldest=figures.oldest,
-        newest=figures.newest,
+        records=found.records,
+        content_bytes=found.content_bytes,
+        by_type=distribution(connection, space.space.id, "memory_type", now),
+        by_kind=distribution(connection, space.space.id, "kind", now),
+        by_bucket=distribution(connection, space.space.id, "bucket", now),
+        by_path=distribution(connection, space.space.id, "path", now, limit=top_paths),
+        oldest=found.oldest,
+        newest=found.newest,
     )

@@ -50,7 +50,7 @@ class Replay:
         Raises `Conflict` when the key was used for something else. A record that was removed for
         good since is left out of the answer's look-up and makes the request count as new.
         """
-        kept = idempotency.remembered(connection, principal, self.operation, self.key, self.fingerprint)
+        kept = idempotency.remembered(connection, _actor(principal), self.operation, self.key, self.fingerprint)
         if kept is None:
             return None
         found = memories.get_many(connection, [each["id"] for each in kept["written"]])
@@ -61,4 +61,8 @@ class Replay:
     def keep(self, connection: Connection, principal: Principal, written: Sequence[Written], now: datetime) -> None:
         """Remember the answer; part of the write's own transaction."""
         answer = {"written": [{"id": each.memory.id, "status": each.status.value} for each in written]}
-        idempotency.store(connection, principal, self.operation, self.key, self.fingerprint, answer, now)
+        idempotency.store(connection, _actor(principal), self.operation, self.key, self.fingerprint, answer, now)
+
+
+def _actor(principal: Principal) -> str:
+    return principal.token_id or principal.user_id

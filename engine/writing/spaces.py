@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import Connection
+
 from engine.domain.access import Principal, Role, Scope, Space
-from engine.errors import Forbidden
+from engine.errors import Forbidden, NotFound
 from engine.store import access, audit, teams
 from engine.store import spaces as space_store
 from engine.store.database import Database
@@ -34,7 +36,7 @@ def create(
         raise Forbidden("a token that is narrowed to spaces cannot create one")
     with database.writing() as connection:
         if team_id is not None:
-            teams.require_role(connection, principal, team_id, Role.OWNER)
+            _require_owner(connection, principal, team_id)
         space = space_store.create(
             connection,
             tenant_id=principal.tenant_id,
@@ -63,3 +65,12 @@ def delete(database: Database, applier: Applier, principal: Principal, ref: str,
         if applier.mirror is not None:
             applier.mirror.delete_space(found.space.id)
     return found.space
+
+
+def _require_owner(connection: Connection, principal: Principal, team_id: str) -> None:
+    team = teams.get(connection, principal.tenant_id, team_id)
+    role = teams.role_of(connection, team.id, principal.user_id)
+    if role is None:
+        raise NotFound(f"Team {team_id} not found")
+    if role is not Role.OWNER:
+        raise Forbidden("only an owner of the team may give it a space")
