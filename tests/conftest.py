@@ -1,0 +1,35 @@
+"""What every test may rely on: no settings from outside, and the rate of hard field cases in the summary."""
+
+from __future__ import annotations
+
+import os
+
+import hypothesis
+import pytest
+
+from engine.settings import Settings
+from tests.field_cases.hard_cases import HardCases
+
+HARD_CASES = pytest.StashKey[HardCases]()
+
+# Other work on the machine must not turn a slow example into a failure.
+hypothesis.settings.register_profile("memvouch", deadline=None, print_blob=True)
+hypothesis.settings.load_profile("memvouch")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Forget the developer's own settings: a test sets what it needs."""
+    config.stash[HARD_CASES] = HardCases()
+    for name in Settings.model_fields:
+        os.environ.pop(f"MEMVOUCH_{name.upper()}", None)
+
+
+@pytest.fixture(scope="session")
+def hard_cases(pytestconfig: pytest.Config) -> HardCases:
+    return pytestconfig.stash[HARD_CASES]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if summary := config.stash[HARD_CASES].summary:
+        terminalreporter.section("field cases")
+        terminalreporter.write_line(summary)
