@@ -6,6 +6,7 @@ adapters, so that the contract suite compares two independent readings of `Index
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -59,7 +60,7 @@ class InMemoryIndex:
 
         def score(point: Point) -> float:
             terms = zip(point.lexical.indices.tolist(), point.lexical.values.tolist(), strict=True)
-            return sum(weights.get(index, 0.0) * value for index, value in terms)
+            return math.fsum(weights.get(index, 0.0) * value for index, value in terms)
 
         return self._search(score, where, limit, only_positive=True)
 

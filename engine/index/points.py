@@ -7,7 +7,8 @@ a write that is repeated after a crash changes nothing. Ids are spread evenly, t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
 from uuid import UUID, uuid5
 
 import numpy as np
@@ -15,6 +16,10 @@ import numpy as np
 from engine.embedding.protocol import Vectors
 from engine.index.protocol import IndexHit, Point, SparseVector
 
+BATCH = 500
+"""Most points or ids that go into one call of an engine."""
+
+_Item = TypeVar("_Item")
 _POINT_NAMESPACE = UUID("5f0f3b0e-6d0c-5c0e-9a57-8e3f7f1f2a61")
 
 
@@ -46,6 +51,12 @@ def check_lexical(vector: SparseVector) -> SparseVector:
     if not np.isfinite(vector.values).all():
         raise ValueError("a sparse vector holds NaN or infinity")
     return vector
+
+
+def batches(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
+    """The items in order, at most `BATCH` at a time."""
+    for start in range(0, len(items), BATCH):
+        yield items[start : start + BATCH]
 
 
 def check_points(points: Sequence[Point], dimension: int) -> None:
