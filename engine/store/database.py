@@ -34,7 +34,6 @@ _CONNECT_TIMEOUT_SECONDS = 10
 _WRITING = "memvouch_writing"
 _MIGRATION_LOCK = ("migration",)
 _PRAGMAS = (
-    f"busy_timeout={BUSY_TIMEOUT_SECONDS * 1000}",
     "journal_mode=WAL",
     "synchronous=FULL",
     "fullfsync=ON",
@@ -54,15 +53,16 @@ class Database:
         self.dialect: str = engine.dialect.name
 
     @classmethod
-    def open(cls, url: str | URL) -> Self:
+    def open(cls, url: str | URL, *, busy_timeout_seconds: float = BUSY_TIMEOUT_SECONDS) -> Self:
         """Open a store by SQLAlchemy URL (`sqlite:///file` or `postgresql://...`) and bring it up to date.
 
-        A new SQLite file and its folder are readable by their owner only. Raises `SetupError` for a
+        A new SQLite file and its folder are readable by their owner only. `busy_timeout_seconds` is how
+        long a SQLite file that another process has locked is waited for. Raises `SetupError` for a
         URL that cannot work or a store of a newer version, `CorruptData`, `StoreUnavailable`.
         """
         parsed = _parse(url)
         is_sqlite = parsed.get_backend_name() == "sqlite"
-        database = cls(_sqlite_engine(parsed) if is_sqlite else _postgres_engine(parsed))
+        database = cls(_sqlite_engine(parsed, busy_timeout_seconds) if is_sqlite else _postgres_engine(parsed))
         try:
             database._bring_up_to_date()
         except BaseException:
@@ -136,14 +136,14 @@ def _parse(url: str | URL) -> URL:
             raise SetupError(f"Memvouch stores in SQLite or PostgreSQL, not in {other}.")
 
 
-def _sqlite_engine(url: URL) -> Engine:
+def _sqlite_engine(url: URL, busy_timeout_seconds: float) -> Engine:
     _create_private(Path(str(url.database)))
     engine = create_engine(
         url,
         hide_parameters=True,
         pool_size=POOL_SIZE,
         max_overflow=POOL_SIZE,
-        connect_args={"timeout": BUSY_TIMEOUT_SECONDS, "check_same_thread": False},
+        connect_args={"timeout": busy_timeout_seconds, "check_same_thread": False},
     )
 
     @event.listens_for(engine, "connect")

@@ -198,6 +198,13 @@ def find_by_semantic_key(
     return _find_in_slot(connection, memories.c.semantic_slot, space_id, slot(bucket, scope, key), now)
 
 
+def find_exact(connection: Connection, space_id: str, text: str, *, now: datetime | None = None) -> list[Memory]:
+    """The live records of a space whose id or semantic key is `text`."""
+    named = sa.or_(memories.c.semantic_key == text, memories.c.id == text.lower())
+    rows = connection.execute(sa.select(memories).where(memories.c.space_id == space_id, named, *_alive(now)))
+    return [memory_of(row) for row in rows]
+
+
 def find_state(
     connection: Connection,
     space_id: str,

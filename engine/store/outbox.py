@@ -25,11 +25,13 @@ class OutboxRow:
     record_id: str
 
 
-def append(connection: Connection, record_ids: Iterable[str]) -> None:
-    """Ask for these records, in this order."""
+def append(connection: Connection, record_ids: Iterable[str]) -> list[int]:
+    """Ask for these records, in this order. Returns the rows' sequences, to clear them by."""
     rows = [{"record_id": record_id} for record_id in record_ids]
-    if rows:
-        connection.execute(insert(outbox), rows)
+    if not rows:
+        return []
+    added = insert(outbox).returning(outbox.c.sequence, sort_by_parameter_order=True)
+    return list(connection.execute(added, rows).scalars())
 
 
 def append_space(connection: Connection, space_id: str) -> None:

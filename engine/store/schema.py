@@ -164,6 +164,7 @@ memories = Table(
 
 # Most records have neither key nor expiry nor source: partial indexes keep their writes cheap.
 for _name, _columns in {
+    "ix_memories_semantic_key": ("space_id", "semantic_key"),
     "ix_memories_semantic_slot": ("space_id", "semantic_slot"),
     "ix_memories_state_slot": ("space_id", "state_slot"),
     "ix_memories_source_id": ("space_id", "source_id"),

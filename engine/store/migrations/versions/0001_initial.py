@@ -190,6 +190,9 @@ def _create_memories() -> None:
 def _index_memories() -> None:
     op.create_index("ix_memories_expires_at", "memories", ["expires_at"], **_where("expires_at IS NOT NULL"))
     op.create_index(
+        "ix_memories_semantic_key", "memories", ["space_id", "semantic_key"], **_where("semantic_key IS NOT NULL")
+    )
+    op.create_index(
         "ix_memories_semantic_slot", "memories", ["space_id", "semantic_slot"], **_where("semantic_slot IS NOT NULL")
     )
     op.create_index("ix_memories_source_id", "memories", ["space_id", "source_id"], **_where("source_id IS NOT NULL"))
