@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
-from benchmarks.predictions import LIMIT, Advance, Row
-from benchmarks.shared_data import Asked, EvaluationSet, StoredText
+from benchmarks.shared_data import RANKS, Advance, Asked, EvaluationSet, Row, StoredText
 from engine.embedding.protocol import Embedder
 from engine.index.projection import passage_spans
 from engine.text.analysis import analyse
@@ -80,7 +79,7 @@ def predict(evaluation: EvaluationSet, embedder: Embedder, advance: Advance) -> 
         advance(len(memories))
         for query in asked.get(name, []):
             for system, scores in space.scores(query.text).items():
-                best = np.argsort(-scores, kind="stable")[:LIMIT]
+                best = np.argsort(-scores, kind="stable")[:RANKS]
                 ranked = [{"id": str(space.ids[place]), "confidence": float(scores[place])} for place in best]
                 row: Row = {"dataset": evaluation.name, "query_id": query.id}
                 yield system, {**row, "mode": "recall", "status": "ok", "hits": ranked}

@@ -8,11 +8,11 @@ trace gives the candidates, and forgivingly.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-from benchmarks.shared_data import EvaluationSet, StoredText, batches
+from benchmarks.shared_data import RANKS, Advance, EvaluationSet, Row, StoredText, batches
 from engine.domain.access import Principal
 from engine.domain.memory import DEFAULT_PATH, NewMemory
 from engine.domain.outcome import Matches, Outcome
@@ -21,13 +21,6 @@ from engine.engine import Engine
 from engine.settings import Settings
 
 BATCH = 200
-LIMIT = 10
-
-Row: TypeAlias = dict[str, Any]
-"""One line of a predictions file."""
-
-Advance: TypeAlias = Callable[[int], None]
-"""Told how many memories were stored, or queries answered, since the last call."""
 
 
 def predict(evaluation: EvaluationSet, advance: Advance) -> Iterator[Row]:
@@ -41,7 +34,7 @@ def predict(evaluation: EvaluationSet, advance: Advance) -> Iterator[Row]:
         for query in evaluation.queries:
             for mode in (Mode.STRICT, Mode.FORGIVING):
                 asked = Query(
-                    text=query.text, mode=mode, limit=LIMIT, spaces=(query.space,), explain=mode is Mode.STRICT
+                    text=query.text, mode=mode, limit=RANKS, spaces=(query.space,), explain=mode is Mode.STRICT
                 )
                 yield _row(evaluation.name, query.id, mode, engine.search(owner, asked), names)
             advance(1)

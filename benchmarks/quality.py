@@ -21,15 +21,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from benchmarks import baselines, predictions
-from benchmarks.predictions import Row
 from benchmarks.scoring import Scorer, Scores
-from benchmarks.shared_data import NOT_ENGLISH, EvaluationSet, load, set_names, shared_folder
+from benchmarks.shared_data import NOT_ENGLISH, EvaluationSet, Row, load, set_names, shared_folder
 from engine.embedding.factory import create as create_embedder
 from engine.settings import Settings
 
 ENGINE = "Memvouch"
 PROMISED_SIX = ("banking77_oos", "clinc150", "pairs_en", "squad2_dev", "tldr_pages", "ts_diagnostics")
-SMOKE_SETS = ("precisionmembench", "scifact_antonym", "pairs_en", "squad2_dev", "tldr_pages")
+SMOKE_SETS = ("precisionmembench", "banking77_oos", "clinc150", "pairs_en", "scifact_antonym", "ts_diagnostics")
 SMOKE_QUERIES = 40
 
 console = Console()

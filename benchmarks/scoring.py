@@ -13,8 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from benchmarks.predictions import Row
-from benchmarks.shared_data import EvaluationSet
+from benchmarks.shared_data import EvaluationSet, Row
 
 FMR_TARGET = 0.05
 

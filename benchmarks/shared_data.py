@@ -11,14 +11,23 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 NOT_ENGLISH = frozenset({"jsquad_ja", "memdaily_zh", "xquad"})
 """Sets whose memories are mostly in other languages; targets speak of the others."""
+
+RANKS = 10
+"""Ranks that a prediction shows; the scorer looks at ten at most."""
+
+Row: TypeAlias = dict[str, Any]
+"""One prediction: `dataset, query_id, mode (strict, recall), status, hits` and, in strict mode, `candidates`."""
+
+Advance: TypeAlias = Callable[[int], None]
+"""Told how many memories were stored, or queries answered, since it was last called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
