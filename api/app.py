@@ -1,0 +1,77 @@
+"""The HTTP application of one host: its layers, its routers, its error bodies.
+
+A request passes, from outside in: the envelope (ids, log line, count), the Host and Origin guards,
+the rate limit, the body limit, then its route. Every XMemo router is mounted twice, under `/v1` and
+`/api/v1`, with no difference; the schema shows the first. A new surface adds a line to `_include`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import APIRouter, FastAPI
+from starlette.middleware.cors import CORSMiddleware
+
+from api import errors, health
+from api.deps import Host
+from api.envelope import AUDIT_HEADER, IGNORED_HEADER, REQUEST_ID_HEADER, Envelope
+from api.guards import Guards
+from api.limits import BodyLimit, RateLimit
+from api.metrics import Metrics
+from api.options import ServerOptions
+from api.threads import Workers
+from engine.engine import Engine
+
+XMEMO_PREFIXES = ("/v1", "/api/v1")
+_TITLE = "Memvouch"
+_SUMMARY = 'Memory retrieval for agents that says "no match" when nothing stored answers.'
+
+
+def create_app(engine: Engine, options: ServerOptions) -> FastAPI:
+    """The application over an open engine. Raises `SetupError` for options that would expose it."""
+    options.check()
+    metrics = Metrics()
+    workers = Workers(options.threads, options.request_timeout_seconds)
+    app = FastAPI(
+        title=_TITLE,
+        summary=_SUMMARY,
+        version=health.VERSION,
+        redirect_slashes=False,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_lifespan,
+    )
+    app.state.host = Host(engine, options, workers, metrics, engine.local_owner())
+    errors.install(app)
+    _include(app)
+    app.add_middleware(BodyLimit, max_bytes=options.max_body_bytes)
+    app.add_middleware(RateLimit, per_minute=options.rate_limit_per_minute)
+    if options.allowed_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(options.allowed_origins),
+            allow_methods=["GET", "POST", "PATCH", "DELETE"],
+            allow_headers=["*"],
+            expose_headers=[REQUEST_ID_HEADER, AUDIT_HEADER, IGNORED_HEADER, "Retry-After", "Mcp-Session-Id"],
+        )
+    app.add_middleware(Guards, options=options)
+    app.add_middleware(Envelope, metrics=metrics)
+    return app
+
+
+def _include(app: FastAPI) -> None:
+    app.include_router(health.router)
+
+
+def include_xmemo(app: FastAPI, router: APIRouter) -> None:
+    """Mount a router of the XMemo surface under both of its prefixes."""
+    for prefix in XMEMO_PREFIXES:
+        app.include_router(router, prefix=prefix, include_in_schema=prefix == XMEMO_PREFIXES[0])
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    host: Host = app.state.host
+    yield
+    host.workers.close()
