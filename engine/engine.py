@@ -93,8 +93,10 @@ class Engine:
             self._keeper.start()
 
     @classmethod
-    def open(cls, settings: Settings, *, for_reindex: bool = False) -> Self:
+    def open(cls, settings: Settings, *, embedder: Embedder | None = None, for_reindex: bool = False) -> Self:
         """Open a data folder, finish what a crash left, start the keeper.
+
+        `embedder` takes the place of the one that the settings name.
 
         `for_reindex` opens a folder whose index another embedder built; such an engine can only
         `reindex`.
@@ -109,7 +111,7 @@ class Engine:
             stack.callback(folder.close)
             database = Database.open(settings.database_url or f"sqlite:///{settings.data_dir / 'memvouch.db'}")
             stack.callback(database.close)
-            engine = cls(settings, folder, database, create_embedder(settings), for_reindex=for_reindex)
+            engine = cls(settings, folder, database, embedder or create_embedder(settings), for_reindex=for_reindex)
             stack.pop_all()
         return engine
 

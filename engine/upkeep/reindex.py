@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from engine.domain.memory import Memory
 from engine.embedding.protocol import Embedder
 from engine.index.projection import project
 from engine.index.protocol import Index
@@ -53,6 +52,14 @@ class Journal:
         draft = path.with_suffix(".new")
         draft.write_text(json.dumps(asdict(self)), encoding="utf-8")
         draft.replace(path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Copied:
+    """One batch: the last record id looked at, and how many records were written."""
+
+    last_id: str
+    live: int
 
 
 class Reindexer:
@@ -115,23 +122,23 @@ class Reindexer:
         with self._database.reading() as connection:
             total = len(memories.live_ids(connection, clock()))
         written = 0
-        while batch := self._copy(target, journal.last_id, clock):
-            written += len(batch)
-            journal = replace(journal, last_id=batch[-1].id)
+        while copied := self._copy(target, journal.last_id, clock):
+            written += copied.live
+            journal = replace(journal, last_id=copied.last_id)
             target.flush()
             journal.write(self._journal_path)
             if progress:
                 progress(min(written, total), total)
         after = ""
         since = datetime.fromisoformat(journal.started_at)
-        while batch := self._copy(target, after, clock, since):
-            written += len(batch)
-            after = batch[-1].id
+        while copied := self._copy(target, after, clock, since):
+            written += copied.live
+            after = copied.last_id
         return written
 
     def _copy(
         self, target: Index, after: str, clock: Callable[[], datetime], updated_since: datetime | None = None
-    ) -> list[Memory]:
+    ) -> _Copied | None:
         # Reading and writing a batch under the lock keeps a newer write from being overwritten.
         with self._applier.paused(), self._database.reading() as connection:
             batch = memories.batch_after(connection, after, BATCH)
@@ -144,7 +151,7 @@ class Reindexer:
             if live:
                 points = [point for each in project(live, self._embedder) for point in each.points]
                 target.replace_records([each.id for each in live], points)
-            return batch
+        return _Copied(batch[-1].id, len(live)) if batch else None
 
     def _drop_orphans(self, target: Index, clock: Callable[[], datetime]) -> None:
         with self._database.reading() as connection:

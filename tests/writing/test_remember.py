@@ -1,0 +1,168 @@
+"""Storing: what is new, what is the same, what becomes the next version."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from engine.domain.access import Scope
+from engine.domain.memory import MemoryType, NewMemory, WriteStatus
+from engine.domain.query import ListQuery
+from engine.engine import Engine
+from engine.errors import Conflict, ContentTooLarge, Forbidden, InvalidIdentifier, InvalidRequest, NotFound
+from engine.store.ids import new_id
+from tests.engines import open_engine, recalled, store
+
+
+def test_a_memory_can_be_found_as_soon_as_remember_returns(engine: Engine) -> None:
+    store(engine, "The ferry to Brenholm leaves at noon.")
+    assert recalled(engine, "ferry Brenholm") == ["The ferry to Brenholm leaves at noon."]
+
+
+def test_the_same_idempotency_key_gives_the_first_answer_and_writes_nothing(engine: Engine) -> None:
+    me = engine.local_owner()
+    new = NewMemory(content="Drill passed in 23 minutes.", path="drills")
+    first = engine.remember(me, new, idempotency_key="k-1")
+    again = engine.remember(me, new, idempotency_key="k-1")
+    assert (again.memory.id, again.status) == (first.memory.id, WriteStatus.CREATED)
+    assert engine.list_memories(me, ListQuery()).total == 1
+
+
+def test_parallel_writes_with_one_key_leave_one_record(engine: Engine) -> None:
+    me = engine.local_owner()
+    new = NewMemory(content="Drill passed in 23 minutes.", path="drills")
+    with ThreadPoolExecutor(8) as pool:
+        ids = set(pool.map(lambda _: engine.remember(me, new, idempotency_key="same").memory.id, range(16)))
+    assert len(ids) == 1
+    assert engine.list_memories(me, ListQuery()).total == 1
+
+
+def test_a_key_survives_a_restart(tmp_path: Path) -> None:
+    new = NewMemory(content="Drill passed in 23 minutes.")
+    with open_engine(tmp_path) as engine:
+        first = engine.remember(engine.local_owner(), new, idempotency_key="k")
+    with open_engine(tmp_path) as engine:
+        assert engine.remember(engine.local_owner(), new, idempotency_key="k").memory.id == first.memory.id
+
+
+def test_a_key_that_comes_back_with_other_content_is_a_conflict(engine: Engine) -> None:
+    me = engine.local_owner()
+    engine.remember(me, NewMemory(content="one"), idempotency_key="k")
+    with pytest.raises(Conflict):
+        engine.remember(me, NewMemory(content="two"), idempotency_key="k")
+
+
+def test_dedupe_leaves_an_equal_text_at_the_same_place_alone(engine: Engine) -> None:
+    first = store(engine, "Backups run nightly.", "ops")
+    again = engine.remember(engine.local_owner(), NewMemory(content="Backups run nightly.", path="ops", dedupe=True))
+    elsewhere = engine.remember(
+        engine.local_owner(), NewMemory(content="Backups run nightly.", path="other", dedupe=True)
+    )
+    assert (again.memory.id, again.status) == (first.id, WriteStatus.UNCHANGED)
+    assert elsewhere.status is WriteStatus.CREATED
+
+
+def test_without_dedupe_equal_texts_are_two_records(engine: Engine) -> None:
+    assert store(engine, "Backups run nightly.").id != store(engine, "Backups run nightly.").id
+
+
+def test_dedupe_sees_earlier_drafts_of_the_same_batch(engine: Engine) -> None:
+    draft = NewMemory(content="Backups run nightly.", path="ops", dedupe=True)
+    first, second = engine.remember_many(engine.local_owner(), [draft, draft])
+    assert (first.status, second.status) == (WriteStatus.CREATED, WriteStatus.UNCHANGED)
+    assert first.memory.id == second.memory.id
+
+
+def test_a_semantic_key_makes_versions_of_one_record(engine: Engine) -> None:
+    me = engine.local_owner()
+    draft = NewMemory(content="The region is falkenau-1.", path="infra", semantic_key="region")
+    first = engine.remember(me, draft)
+    same = engine.remember(me, draft)
+    moved = engine.remember(me, replace(draft, content="The region is falkenau-2."))
+    assert (same.status, same.memory.version) == (WriteStatus.UNCHANGED, 1)
+    assert (moved.status, moved.memory.id, moved.memory.version) == (WriteStatus.UPDATED, first.memory.id, 2)
+    assert [each.content for each in engine.versions(me, first.memory.id)] == ["The region is falkenau-1."]
+    assert recalled(engine, "region falkenau") == ["The region is falkenau-2."]
+
+
+def test_a_given_id_is_kept_and_writing_it_again_updates(engine: Engine) -> None:
+    me, chosen = engine.local_owner(), new_id()
+    first = engine.remember(me, NewMemory(content="one", id=chosen))
+    again = engine.remember(me, NewMemory(content="two", id=chosen))
+    assert first.memory.id == again.memory.id == chosen
+    assert again.memory.version == 2
+
+
+def test_an_id_of_another_space_is_refused_without_telling_whose(engine: Engine) -> None:
+    me, chosen = engine.local_owner(), new_id()
+    engine.create_space(me, "other")
+    engine.remember(me, NewMemory(content="one", id=chosen))
+    with pytest.raises(Conflict, match="cannot be used"):
+        engine.remember(me, NewMemory(content="two", id=chosen, space="other"))
+
+
+def test_a_batch_is_written_whole_or_not_at_all(engine: Engine) -> None:
+    me = engine.local_owner()
+    with pytest.raises(InvalidRequest):
+        engine.remember_many(me, [NewMemory(content="fine"), NewMemory(content="   ")])
+    assert engine.list_memories(me, ListQuery()).total == 0
+
+
+@pytest.mark.parametrize(
+    ("draft", "field"),
+    [
+        (NewMemory(content="\u200b \n"), "content"),
+        (NewMemory(content="a\ud800"), "content"),
+        (NewMemory(content="a", path="a\x00b"), "path"),
+        (NewMemory(content="a", path="p" * 1025), "path"),
+        (NewMemory(content="a", importance=1.5), "importance"),
+        (NewMemory(content="a", expires_at=datetime(2030, 1, 1)), "expires_at"),  # noqa: DTZ001
+        (NewMemory(content="a", semantic_key="k" * 513), "semantic_key"),
+    ],
+)
+def test_a_bad_draft_is_refused_by_field(engine: Engine, draft: NewMemory, field: str) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        engine.remember(engine.local_owner(), draft)
+    assert caught.value.field == field
+
+
+def test_content_up_to_512_kib_is_stored_and_more_is_refused(engine: Engine) -> None:
+    text = "word " * (512 * 1024 // 5)
+    assert len(engine.get(engine.local_owner(), store(engine, text).id).content) == len(text)
+    with pytest.raises(ContentTooLarge):
+        store(engine, text + "word word")
+
+
+def test_an_id_that_is_no_uuid_is_refused(engine: Engine) -> None:
+    with pytest.raises(InvalidIdentifier):
+        engine.remember(engine.local_owner(), NewMemory(content="a", id="abc"))
+
+
+def test_a_type_that_is_not_given_is_derived_by_rule(engine: Engine) -> None:
+    assert store(engine, "My name is Ines.").memory_type is MemoryType.IDENTITY
+    assert store(engine, "Always run the linter before a push.").memory_type is MemoryType.PROCEDURAL
+    assert store(engine, "Yesterday the build broke.").memory_type is MemoryType.EPISODIC
+    assert store(engine, "The build takes nine minutes.").memory_type is MemoryType.SEMANTIC
+
+
+def test_a_token_without_the_write_scope_cannot_write(engine: Engine) -> None:
+    reader = replace(engine.local_owner(), scopes=frozenset({Scope.READ}))
+    with pytest.raises(Forbidden, match="memory:write"):
+        engine.remember(reader, NewMemory(content="a"))
+
+
+def test_an_unknown_space_is_not_found(engine: Engine) -> None:
+    with pytest.raises(NotFound):
+        engine.remember(engine.local_owner(), NewMemory(content="a", space="nowhere"))
+
+
+def test_a_record_is_gone_at_the_second_it_expires(engine: Engine) -> None:
+    past = datetime.now(UTC) - timedelta(microseconds=1)
+    gone = store(engine, "The wifi phrase is on the board.", expires_at=past)
+    with pytest.raises(NotFound):
+        engine.get(engine.local_owner(), gone.id)
+    assert recalled(engine, "wifi phrase") == []
