@@ -12,12 +12,14 @@ the right to write. Spaces outside answer exactly like spaces that do not exist.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, false, literal, or_, select, true, union_all
+from sqlalchemy import Connection, Row, Select, bindparam, literal, or_, select, true, union_all
 
 from engine.domain.access import Principal, ReadableSpace, Role
 from engine.errors import Forbidden, InvalidIdentifier, NotFound
+from engine.store.columns import KeyText
 from engine.store.ids import parse_id
 from engine.store.schema import spaces, team_members, teams
 from engine.store.spaces import from_row
@@ -28,16 +30,31 @@ _WRITERS = (Role.WRITER.value, Role.OWNER.value)
 
 
 def readable_spaces(principal: Principal) -> Select[tuple[str, str, bool]]:
-    """The query (space_id, reason, can_write) over all spaces that the principal may read."""
+    """The query (space_id, reason, can_write) over all spaces that the principal may read.
+
+    Its parameters are those of `caller(principal)`: the statement is one object for all callers, so
+    that SQLAlchemy builds and compiles it once instead of with every search.
+    """
+    return _reach() if principal.space_rights is None else _narrowed_reach()
+
+
+def caller(principal: Principal) -> dict[str, Any]:
+    """The parameters that make `readable_spaces` the principal's own."""
+    parameters: dict[str, Any] = {"caller_tenant": principal.tenant_id, "caller_user": principal.user_id}
+    if principal.space_rights is not None:
+        parameters["caller_reaches"] = [right.space_id for right in principal.space_rights]
+        parameters["caller_writes"] = [right.space_id for right in principal.space_rights if right.can_write]
+    return parameters
+
+
+@cache
+def _reach() -> Select[tuple[str, str, bool]]:
+    tenant, user = bindparam("caller_tenant", type_=KeyText), bindparam("caller_user", type_=KeyText)
     mine = select(
         spaces.c.id.label("space_id"),
         literal(OWNER).label("reason"),
         true().label("can_write"),
-    ).where(
-        spaces.c.tenant_id == principal.tenant_id,
-        spaces.c.owner_user_id == principal.user_id,
-        spaces.c.team_id.is_(None),
-    )
+    ).where(spaces.c.tenant_id == tenant, spaces.c.owner_user_id == user, spaces.c.team_id.is_(None))
     shared = (
         select(
             spaces.c.id.label("space_id"),
@@ -46,21 +63,25 @@ def readable_spaces(principal: Principal) -> Select[tuple[str, str, bool]]:
         )
         .join(teams, (teams.c.id == spaces.c.team_id) & (teams.c.tenant_id == spaces.c.tenant_id))
         .join(team_members, team_members.c.team_id == teams.c.id)
-        .where(spaces.c.tenant_id == principal.tenant_id, team_members.c.user_id == principal.user_id)
+        .where(spaces.c.tenant_id == tenant, team_members.c.user_id == user)
     )
     every = union_all(mine, shared).subquery("every")
-    may_write: ColumnElement[bool] = every.c.can_write
-    if principal.space_rights is None:
-        return select(every.c.space_id, every.c.reason, may_write)
-    reached = [right.space_id for right in principal.space_rights]
-    writable = [right.space_id for right in principal.space_rights if right.can_write]
-    narrowed = (may_write & every.c.space_id.in_(writable)).label("can_write")
-    return select(every.c.space_id, every.c.reason, narrowed).where(every.c.space_id.in_(reached))
+    return select(every.c.space_id, every.c.reason, every.c.can_write)
+
+
+@cache
+def _narrowed_reach() -> Select[tuple[str, str, bool]]:
+    every = _reach().subquery("reach")
+    reaches = bindparam("caller_reaches", type_=KeyText, expanding=True)
+    writes = bindparam("caller_writes", type_=KeyText, expanding=True)
+    can_write = (every.c.can_write & every.c.space_id.in_(writes)).label("can_write")
+    return select(every.c.space_id, every.c.reason, can_write).where(every.c.space_id.in_(reaches))
 
 
 def readable(connection: Connection, principal: Principal) -> list[ReadableSpace]:
     """All spaces that the principal may read, oldest first."""
-    return _load(connection, principal, true())
+    rows = connection.execute(_listing(readable_spaces(principal)), caller(principal))
+    return [_readable(row) for row in rows]
 
 
 def resolve(
@@ -72,12 +93,9 @@ def resolve(
     and `Forbidden` for one that may be read but not written, if `write` is asked.
     """
     ids = {ref: _id_or_none(ref) for ref in refs}
-    wanted = or_(
-        false(),
-        spaces.c.id.in_([found for found in ids.values() if found is not None]),
-        spaces.c.name.in_(list(refs)),
-    )
-    visible = _load(connection, principal, wanted)
+    parameters = {"refs": list(refs), "ids": [found for found in ids.values() if found is not None]}
+    rows = connection.execute(_lookup(readable_spaces(principal)), {**caller(principal), **parameters})
+    visible = [_readable(row) for row in rows]
     by_id = {entry.space.id: entry for entry in visible}
     by_name = {entry.space.name: entry for entry in visible}
     resolved: dict[str, ReadableSpace] = {}
@@ -104,15 +122,21 @@ def default_space(connection: Connection, principal: Principal, *, write: bool =
     return next((entry for entry in visible if entry.reason == OWNER), visible[0])
 
 
-def _load(connection: Connection, principal: Principal, wanted: ColumnElement[bool]) -> list[ReadableSpace]:
-    allowed = readable_spaces(principal).subquery("allowed")
-    query = (
+@cache
+def _listing(reach: Select[tuple[str, str, bool]]) -> Select[Any]:
+    allowed = reach.subquery("allowed")
+    return (
         select(spaces, allowed.c.reason, allowed.c.can_write)
         .join(allowed, allowed.c.space_id == spaces.c.id)
-        .where(wanted)
         .order_by(spaces.c.created_at, spaces.c.id)
     )
-    return [_readable(row) for row in connection.execute(query)]
+
+
+@cache
+def _lookup(reach: Select[tuple[str, str, bool]]) -> Select[Any]:
+    ids = bindparam("ids", type_=KeyText, expanding=True)
+    refs = bindparam("refs", type_=KeyText, expanding=True)
+    return _listing(reach).where(or_(spaces.c.id.in_(ids), spaces.c.name.in_(refs)))
 
 
 def _readable(row: Row[Any]) -> ReadableSpace:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, false, or_
+from sqlalchemy import BindParameter, ColumnElement, bindparam, false, or_
 
 from engine.domain.memory import Kind, MemoryType, Status
 from engine.domain.query import MATCH_ALL, Filters, TimeAxis, TimeWindow
 from engine.errors import InvalidRequest
+from engine.store.columns import Moment
 from engine.store.schema import memories
 from engine.text.folding import fold, path_key
 from engine.text.patterns import Pattern, parse_path_pattern, parse_value_pattern
@@ -83,7 +84,12 @@ def compile(filters: Filters) -> StoreFilter:  # noqa: A001  the verb of the fie
     )
 
 
-def conditions(where: StoreFilter, now: datetime) -> list[ColumnElement[bool]]:
+def now_parameter() -> BindParameter[datetime]:
+    """A `now` for `conditions` that is given when the statement runs, as parameter `now`."""
+    return bindparam("now", type_=Moment)
+
+
+def conditions(where: StoreFilter, now: datetime | BindParameter[datetime]) -> list[ColumnElement[bool]]:
     """The conjunction over `memories` for records that are alive at `now`."""
     table = memories.c
     found = [table.status.in_(sorted(where.statuses)), or_(table.expires_at.is_(None), table.expires_at > now)]

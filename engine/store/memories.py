@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -25,9 +26,10 @@ from engine.domain.memory import Memory, MemoryType, MemoryVersion, Status
 from engine.domain.query import TimeAxis
 from engine.errors import Conflict, InvalidRequest
 from engine.store import paths, spaces
-from engine.store.access import readable_spaces
+from engine.store.access import caller, readable_spaces
+from engine.store.columns import KeyText
 from engine.store.database import hold
-from engine.store.filters import StoreFilter, conditions
+from engine.store.filters import StoreFilter, conditions, now_parameter
 from engine.store.rows import content_digest, memory_of, slot, values_of
 from engine.store.schema import memories, memory_versions
 from engine.text.folding import path_key
@@ -42,8 +44,13 @@ _ORDERS: dict[str, ColumnElement[Any]] = {
     "last_accessed_at": sa.func.coalesce(memories.c.last_accessed_at, memories.c.created_at),
     "path": memories.c.path_key,
 }
+_NULLABLE_ORDERS = frozenset({TimeAxis.EVENT, "importance"})
 ORDERS = frozenset(_ORDERS)
 """What `page` can order by."""
+
+
+_UNDELETED = sorted(status.value for status in Status if status is not Status.DELETED)
+_BY_IDS = sa.select(memories).where(memories.c.id.in_(sa.bindparam("ids", type_=KeyText, expanding=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +136,7 @@ def get_many(connection: Connection, ids: Collection[str]) -> dict[str, Memory]:
     """Those of the records that exist, in any status, without authorization."""
     found: dict[str, Memory] = {}
     for chunk in _chunks(list(ids)):
-        rows = connection.execute(sa.select(memories).where(memories.c.id.in_(chunk)))
+        rows = connection.execute(_BY_IDS, {"ids": chunk})
         found.update((row.id, memory_of(row)) for row in rows)
     return found
 
@@ -138,15 +145,12 @@ def authorized(
     connection: Connection, principal: Principal, ids: Collection[str], where: StoreFilter, now: datetime
 ) -> dict[str, Memory]:
     """Those of the records that the principal may read, that the filter admits and that are alive at `now`."""
-    allowed = readable_spaces(principal).subquery("allowed")
+    query = _authorized_query(readable_spaces(principal), where)
+    parameters = {**caller(principal), "now": now}
     found: dict[str, Memory] = {}
     for chunk in _chunks(list(ids)):
-        query = (
-            sa.select(memories)
-            .join(allowed, allowed.c.space_id == memories.c.space_id)
-            .where(memories.c.id.in_(chunk), *conditions(where, now))
-        )
-        found.update((row.id, memory_of(row)) for row in connection.execute(query))
+        rows = connection.execute(query, {**parameters, "ids": chunk})
+        found.update((row.id, memory_of(row)) for row in rows)
     return found
 
 
@@ -158,7 +162,7 @@ def get_any(connection: Connection, principal: Principal, memory_id: str, now: d
         .join(allowed, allowed.c.space_id == memories.c.space_id)
         .where(memories.c.id == memory_id, _unexpired(now))
     )
-    row = connection.execute(query).one_or_none()
+    row = connection.execute(query, caller(principal)).one_or_none()
     return None if row is None else Held(memory_of(row), bool(row.can_write))
 
 
@@ -181,7 +185,9 @@ def page(
         raise InvalidRequest(f"Lists can be ordered by {', '.join(sorted(ORDERS))}.", field="order_by")
     admitted = [memories.c.space_id.in_(list(space_ids)), *conditions(where, now)]
     key = _ORDERS[order_by]
-    order = (key.desc().nulls_last(), memories.c.id.desc()) if descending else (key.asc().nulls_last(), memories.c.id)
+    # Said only where there may be NULLs: PostgreSQL would not use an index of a column that has none.
+    last = sa.nulls_last if order_by in _NULLABLE_ORDERS else (lambda ordered: ordered)
+    order = (last(key.desc()), memories.c.id.desc()) if descending else (last(key.asc()), memories.c.id.asc())
     rows = connection.execute(sa.select(memories).where(*admitted).order_by(*order).limit(limit).offset(offset))
     total = connection.execute(sa.select(sa.func.count()).select_from(memories).where(*admitted)).scalar_one()
     return [memory_of(row) for row in rows], total
@@ -200,9 +206,12 @@ def find_by_semantic_key(
 
 def find_exact(connection: Connection, space_id: str, text: str, *, now: datetime | None = None) -> list[Memory]:
     """The live records of a space whose id or semantic key is `text`."""
-    named = sa.or_(memories.c.semantic_key == text, memories.c.id == text.lower())
-    rows = connection.execute(sa.select(memories).where(memories.c.space_id == space_id, named, *_alive(now)))
-    return [memory_of(row) for row in rows]
+    # One query for each: joined by OR, they would be looked for in the whole space.
+    found: dict[str, Memory] = {}
+    for named in (memories.c.id == text.lower(), memories.c.semantic_key == text):
+        rows = connection.execute(sa.select(memories).where(memories.c.space_id == space_id, named, *_alive(now)))
+        found.update((row.id, memory_of(row)) for row in rows)
+    return list(found.values())
 
 
 def find_state(
@@ -274,6 +283,12 @@ def count_live(connection: Connection, space_id: str, now: datetime) -> int:
     return connection.execute(query).scalar_one()
 
 
+def has_live(connection: Connection, space_ids: Collection[str], now: datetime) -> bool:
+    """Whether any of the spaces holds a record that is neither deleted nor expired; cheaper than counting."""
+    query = sa.select(memories.c.id).where(memories.c.space_id.in_(list(space_ids)), *_alive(now)).limit(1)
+    return connection.execute(query).first() is not None
+
+
 def batch_after(connection: Connection, after_id: str, limit: int, *, space_id: str | None = None) -> list[Memory]:
     """Up to `limit` records in any status with an id above `after_id`, by id: for walks over the whole store."""
     query = sa.select(memories).where(memories.c.id > after_id).order_by(memories.c.id).limit(limit)
@@ -299,6 +314,18 @@ def expired_ids(connection: Connection, now: datetime, limit: int) -> list[str]:
         .limit(limit)
     )
     return list(connection.execute(query).scalars())
+
+
+@lru_cache(maxsize=256)
+def _authorized_query(reach: sa.Select[tuple[str, str, bool]], where: StoreFilter) -> sa.Select[Any]:
+    """The statement of `authorized`; kept, since building it costs more than running it.
+
+    The rights are asked per record, by EXISTS: joined to them, SQLite would walk all records of the
+    readable spaces instead of looking up the few ids.
+    """
+    allowed = reach.subquery("allowed")
+    may_read = sa.exists().where(allowed.c.space_id == memories.c.space_id)
+    return _BY_IDS.where(may_read, *conditions(where, now_parameter()))
 
 
 def _find_in_slot(
@@ -332,7 +359,7 @@ def _unexpired(now: datetime) -> ColumnElement[bool]:
 
 
 def _alive(now: datetime | None) -> tuple[ColumnElement[bool], ...]:
-    return memories.c.status != Status.DELETED.value, _unexpired(now or datetime.now(UTC))
+    return memories.c.status.in_(_UNDELETED), _unexpired(now or datetime.now(UTC))
 
 
 def _place(memory: Memory) -> tuple[str, str]:

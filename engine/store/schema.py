@@ -159,19 +159,26 @@ memories = Table(
     Index("ix_memories_space_id_created_at", "space_id", "created_at", "id"),
     Index("ix_memories_space_id_updated_at", "space_id", "updated_at", "id"),
     Index("ix_memories_space_id_kind", "space_id", "kind", "created_at"),
-    Index("ix_memories_space_id_content_digest", "space_id", "content_digest"),
+    # Counts of live records are answered from this index alone.
+    Index("ix_memories_space_id_status", "space_id", "status", "kind", "expires_at"),
+    Index("ix_memories_space_id_content_digest", "space_id", "content_digest", "created_at", "id"),
 )
 
-# Most records have neither key nor expiry nor source: partial indexes keep their writes cheap.
-for _name, _columns in {
-    "ix_memories_semantic_key": ("space_id", "semantic_key"),
-    "ix_memories_semantic_slot": ("space_id", "semantic_slot"),
-    "ix_memories_state_slot": ("space_id", "state_slot"),
-    "ix_memories_source_id": ("space_id", "source_id"),
-    "ix_memories_expires_at": ("expires_at",),
+# Most records have neither key nor expiry nor source: partial indexes keep their writes cheap. Each ends
+# in the order that its look-up asks for, or SQLite would rather walk the whole space in that order.
+for _column, _columns in {
+    "semantic_key": ("space_id", "semantic_key"),
+    "semantic_slot": ("space_id", "semantic_slot", "updated_at", "id"),
+    "state_slot": ("space_id", "state_slot", "updated_at", "id"),
+    "source_id": ("space_id", "source_id"),
+    "expires_at": ("expires_at", "id"),
 }.items():
-    _present = memories.c[_columns[-1]].is_not(None)
-    Index(_name, *(memories.c[name] for name in _columns), sqlite_where=_present, postgresql_where=_present)
+    Index(
+        f"ix_memories_{_column}",
+        *(memories.c[name] for name in _columns),
+        sqlite_where=memories.c[_column].is_not(None),
+        postgresql_where=memories.c[_column].is_not(None),
+    )
 
 memory_versions = Table(
     "memory_versions",

@@ -5,8 +5,6 @@ Written out rather than taken from `schema.py`: a migration must build the same 
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
 from alembic import op
 
@@ -28,10 +26,6 @@ def upgrade() -> None:
     _create_statistics()
     _create_upkeep()
     _forbid_changes_of_audit()
-
-
-def _where(condition: str) -> dict[str, Any]:
-    return {"sqlite_where": sa.text(condition), "postgresql_where": sa.text(condition)}
 
 
 def _create_accounts() -> None:
@@ -188,21 +182,23 @@ def _create_memories() -> None:
 
 
 def _index_memories() -> None:
-    op.create_index("ix_memories_expires_at", "memories", ["expires_at"], **_where("expires_at IS NOT NULL"))
-    op.create_index(
-        "ix_memories_semantic_key", "memories", ["space_id", "semantic_key"], **_where("semantic_key IS NOT NULL")
-    )
-    op.create_index(
-        "ix_memories_semantic_slot", "memories", ["space_id", "semantic_slot"], **_where("semantic_slot IS NOT NULL")
-    )
-    op.create_index("ix_memories_source_id", "memories", ["space_id", "source_id"], **_where("source_id IS NOT NULL"))
-    op.create_index("ix_memories_space_id_content_digest", "memories", ["space_id", "content_digest"])
     op.create_index("ix_memories_space_id_created_at", "memories", ["space_id", "created_at", "id"])
-    op.create_index("ix_memories_space_id_kind", "memories", ["space_id", "kind", "created_at"])
     op.create_index("ix_memories_space_id_updated_at", "memories", ["space_id", "updated_at", "id"])
+    op.create_index("ix_memories_space_id_kind", "memories", ["space_id", "kind", "created_at"])
+    op.create_index("ix_memories_space_id_status", "memories", ["space_id", "status", "kind", "expires_at"])
     op.create_index(
-        "ix_memories_state_slot", "memories", ["space_id", "state_slot"], **_where("state_slot IS NOT NULL")
+        "ix_memories_space_id_content_digest", "memories", ["space_id", "content_digest", "created_at", "id"]
     )
+    _index_where_present("semantic_key", ["space_id", "semantic_key"])
+    _index_where_present("semantic_slot", ["space_id", "semantic_slot", "updated_at", "id"])
+    _index_where_present("state_slot", ["space_id", "state_slot", "updated_at", "id"])
+    _index_where_present("source_id", ["space_id", "source_id"])
+    _index_where_present("expires_at", ["expires_at", "id"])
+
+
+def _index_where_present(column: str, columns: list[str]) -> None:
+    present = sa.text(f"{column} IS NOT NULL")
+    op.create_index(f"ix_memories_{column}", "memories", columns, sqlite_where=present, postgresql_where=present)
 
 
 def _create_statistics() -> None:
