@@ -63,8 +63,8 @@ def _narrower(surface: str, whole: str) -> Iterator[tuple[str, int, int]]:
         for length in _SHORT_COMMIT_LENGTHS if len(whole) in _COMMIT_LENGTHS else ():
             yield whole[:length], 0, length
         return
-    for left, right in _ranges(surface):
-        if shapes.is_identifier(index_form(surface[left:right]).replace("\\", "/")):
+    for left, right in dict.fromkeys(_ranges(surface)):
+        if right - left < len(surface) and shapes.is_identifier(index_form(surface[left:right]).replace("\\", "/")):
             yield identifier_form(surface[left:right]), left, right
 
 

@@ -27,6 +27,7 @@ _OPTIONAL_MARKS = regex.compile(
 )
 _FOREIGN_DIGIT = regex.compile(r"[\p{Nd}--[0-9]]", regex.V1)
 _APOSTROPHE = regex.compile("[\u2018\u2019\u02bc\uff07]")
+_MARK = regex.compile(r"\p{M}")
 _CLUSTER = regex.compile(r"\X")
 
 
@@ -42,6 +43,10 @@ def index_form(surface: str) -> str:
 
 def bigrams(run: str) -> Iterator[tuple[str, int, int]]:
     """Index form, start and end (offsets in `run`) of each pair of neighbours; of the lone one if single."""
+    form = index_form(run)
+    if 1 < len(form) == len(run) and not _MARK.search(form):
+        yield from ((form[start : start + 2], start, start + 2) for start in range(len(form) - 1))
+        return
     clusters = [
         (form, found.start(), found.end()) for found in _CLUSTER.finditer(run) if (form := index_form(found[0]))
     ]
