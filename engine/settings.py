@@ -32,3 +32,8 @@ class Settings(BaseSettings):
     operating_point: str = Field(default="default", pattern="^(lenient|default|strict)$", description="Named strict threshold.")
     pool_size: int = Field(default=20, ge=5, le=200, description="Records that evidence looks at per space.")
     flush_seconds: float = Field(default=1.0, gt=0, description="How often the index is flushed in the background.")
+
+    @property
+    def store_url(self) -> str:
+        """Where the store is: `database_url`, or the SQLite file in the data folder."""
+        return self.database_url or f"sqlite:///{self.data_dir / 'memvouch.db'}"

@@ -14,6 +14,15 @@ from engine.store.schema import tenants, users
 
 
 @dataclass(frozen=True, slots=True)
+class Tenant:
+    """An organization. What one tenant has is as if it were not there for another."""
+
+    id: str
+    name: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class User:
     """A person or a service in a tenant. Names are unique in it."""
 
@@ -28,6 +37,12 @@ def create_tenant(connection: Connection, name: str, now: datetime) -> str:
     tenant_id = new_id()
     connection.execute(insert(tenants), {"id": tenant_id, "name": name, "created_at": now})
     return tenant_id
+
+
+def list_tenants(connection: Connection) -> list[Tenant]:
+    """All tenants, oldest first; for whoever holds the folder, never for a surface."""
+    query = select(tenants).order_by(tenants.c.created_at, tenants.c.id)
+    return [Tenant(row.id, row.name, row.created_at) for row in connection.execute(query)]
 
 
 def create_user(connection: Connection, tenant_id: str, name: str, now: datetime) -> str:
