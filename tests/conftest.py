@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from engine.settings import Settings
 from tests.field_cases.hard_cases import HardCases
 
+MEMORY_DISK = Path("/dev/shm")
 HARD_CASES = pytest.StashKey[HardCases]()
 
 # Other work on the machine must not turn a slow example into a failure.
@@ -20,6 +23,9 @@ hypothesis.settings.load_profile("memvouch")
 def pytest_configure(config: pytest.Config) -> None:
     """Forget the developer's own settings: a test sets what it needs."""
     config.stash[HARD_CASES] = HardCases()
+    if config.option.basetemp is None and os.access(MEMORY_DISK, os.W_OK):
+        # Durable writes wait for the disk; the tests that are about durability kill processes, not machines.
+        os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY_DISK)
     for name in Settings.model_fields:
         os.environ.pop(f"MEMVOUCH_{name.upper()}", None)
 
