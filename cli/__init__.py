@@ -1,1 +1,1 @@
-
+"""The `memvouch` command: thin commands over the engine, for people and for scripts."""

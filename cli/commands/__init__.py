@@ -1,0 +1,1 @@
+"""One module for each group of commands; `cli/main.py` assembles them."""

@@ -1,0 +1,124 @@
+"""One opened engine for one command.
+
+Commands know only `Verbs`: the part of the engine's surface that the terminal uses. Whatever has
+these verbs can stand behind them, an engine in this process or a client of a running host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cli.console import State
+from engine.domain.access import Principal, ReadableSpace, Space
+from engine.domain.memory import (
+    ForgetMode,
+    Memory,
+    MemoryPatch,
+    MemoryVersion,
+    NewMemory,
+    StateUpdate,
+    Written,
+)
+from engine.domain.outcome import ContextPack, Explanation, Outcome, Page
+from engine.domain.query import ContextQuery, ListQuery, Query
+from engine.errors import SetupError
+
+if TYPE_CHECKING:
+    from engine.settings import Settings
+    from engine.upkeep.doctor import Report
+    from engine.upkeep.stats import SpaceStats
+
+
+class Verbs(Protocol):
+    """What a command may ask for; see `engine.engine.Engine` for each verb's meaning."""
+
+    def create_space(
+        self,
+        principal: Principal,
+        name: str,
+        *,
+        description: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        team_id: str | None = None,
+    ) -> Space: ...
+
+    def spaces(self, principal: Principal) -> list[ReadableSpace]: ...
+
+    def space(self, principal: Principal, ref: str) -> ReadableSpace: ...
+
+    def delete_space(self, principal: Principal, ref: str) -> Space: ...
+
+    def remember(self, principal: Principal, new: NewMemory, *, idempotency_key: str | None = None) -> Written: ...
+
+    def remember_many(self, principal: Principal, news: Sequence[NewMemory]) -> list[Written]: ...
+
+    def update(
+        self, principal: Principal, memory_id: str, patch: MemoryPatch, *, idempotency_key: str | None = None
+    ) -> Memory: ...
+
+    def forget(
+        self,
+        principal: Principal,
+        memory_id: str,
+        mode: ForgetMode = ForgetMode.SOFT,
+        *,
+        reason: str | None = None,
+        replacement: str | None = None,
+    ) -> Memory | None: ...
+
+    def restore(self, principal: Principal, memory_id: str) -> Memory: ...
+
+    def update_state(
+        self, principal: Principal, update: StateUpdate, *, idempotency_key: str | None = None
+    ) -> Written: ...
+
+    def search(self, principal: Principal, query: Query) -> Outcome: ...
+
+    def recall_context(self, principal: Principal, query: ContextQuery) -> ContextPack: ...
+
+    def get(self, principal: Principal, memory_id: str) -> Memory: ...
+
+    def versions(self, principal: Principal, memory_id: str) -> list[MemoryVersion]: ...
+
+    def list_memories(self, principal: Principal, query: ListQuery) -> Page: ...
+
+    def explain(self, principal: Principal, memory_id: str, query_text: str | None = None) -> Explanation: ...
+
+    def stats(self, principal: Principal, spaces: Sequence[str] = ()) -> Sequence[SpaceStats]: ...
+
+    def doctor(self, *, repair: bool = False) -> Report: ...
+
+    def reindex(self, progress: Callable[[int, int], None] | None = None) -> int: ...
+
+
+def settings_of(state: State) -> Settings:
+    """Settings from the environment, the folder from `--data-dir` if given.
+
+    Raises `SetupError` for a variable that does not parse.
+    """
+    from pydantic import ValidationError
+
+    from engine.settings import Settings
+
+    try:
+        return Settings() if state.data_dir is None else Settings(data_dir=state.data_dir)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "MEMVOUCH_" + "_".join(map(str, first["loc"])).upper()
+        raise SetupError(f"{name} cannot be used: {first['msg']}") from None
+
+
+@contextmanager
+def session(state: State, *, for_reindex: bool = False) -> Iterator[tuple[Verbs, Principal]]:
+    """The engine of the data folder and its local owner. Raises what `Engine.open` raises."""
+    from engine.engine import Engine
+
+    with Engine.open(settings_of(state), for_reindex=for_reindex) as engine:
+        yield engine, engine.local_owner()
+
+
+def space_names(verbs: Verbs, principal: Principal) -> dict[str, str]:
+    """Names of the caller's spaces by id."""
+    return {each.space.id: each.space.name for each in verbs.spaces(principal)}
