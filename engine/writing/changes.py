@@ -118,16 +118,14 @@ class Changer:
             old = writable_memory(connection, principal, memory_id)
         if _expired(old, now):
             raise Conflict("that memory has expired; store it again instead")
-        projection = project([old], self._embedder)[0]
+        if old.status is not Status.DELETED:
+            return old
+        new = replace(old, status=Status.ACTIVE, updated_at=max(now, old.updated_at), version=old.version + 1)
+        projection = project([new], self._embedder)[0]
         with self._applier.change() as (connection, change):
             current = writable_memory(connection, principal, memory_id)
-            if current.status is not Status.DELETED:
-                return current
             if current.version != old.version:
                 raise Conflict("that memory changed at the same moment; try again")
-            new = replace(
-                current, status=Status.ACTIVE, updated_at=max(now, current.updated_at), version=current.version + 1
-            )
             _swap(connection, change, current, new, projection)
             _audit(connection, principal, "restore", new, now)
             return new
