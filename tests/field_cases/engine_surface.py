@@ -243,12 +243,14 @@ def _outcome(outcome: Matches | NoMatch) -> Reply:
 
 
 def _pack(pack: ContextPack) -> Reply:
-    """A pack's answer: that rows matched and none fitted is an answer, not a no-match."""
+    """A pack's answer: that rows matched and none fitted is an answer, not a no-match.
+
+    Token counts are no facts to compare: a block holds the record's id, and ids differ in length.
+    """
     facts = {
-        "tokens": pack.tokens,
         "matched": pack.matched,
         "left_out": [(each.memory_id, each.why) for each in pack.left_out],
-        "items": [(item.hit.memory.id, item.tokens, item.truncated) for item in pack.items],
+        "items": [(item.hit.memory.id, item.truncated) for item in pack.items],
     }
     return Reply(
         status="ok" if pack.items or pack.matched else "no_match",

@@ -29,7 +29,7 @@ ACTORS = {"ann": {"s1": "rw", "s2": "r"}, "bob": {"s3": "rw"}}
 SPACES = ("s1", "s2", "s3")
 PATHS = tuple(f"area{number % 4}/topic{number}" for number in range(20))
 ROWS = 300
-QUESTIONS = 10
+QUESTIONS = 3
 FILTERS: tuple[Mapping[str, Any], ...] = (
     {},
     {"path_filter": "area1/%"},
