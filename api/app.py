@@ -21,7 +21,9 @@ from api.limits import BodyLimit, RateLimit
 from api.metrics import Metrics
 from api.options import ServerOptions
 from api.threads import Workers
+from api.xmemo import auth_tokens, memories, recall, search, state
 from engine.engine import Engine
+from engine.upkeep.administration import Administration
 
 XMEMO_PREFIXES = ("/v1", "/api/v1")
 _TITLE = "Memvouch"
@@ -42,7 +44,7 @@ def create_app(engine: Engine, options: ServerOptions) -> FastAPI:
         redoc_url=None,
         lifespan=_lifespan,
     )
-    app.state.host = Host(engine, options, workers, metrics, engine.local_owner())
+    app.state.host = Host(engine, options, workers, metrics, engine.local_owner(), Administration(engine.database))
     errors.install(app)
     _include(app)
     app.add_middleware(BodyLimit, max_bytes=options.max_body_bytes)
@@ -62,6 +64,8 @@ def create_app(engine: Engine, options: ServerOptions) -> FastAPI:
 
 def _include(app: FastAPI) -> None:
     app.include_router(health.router)
+    for router in (search.router, recall.router, memories.router, state.router, auth_tokens.router):
+        include_xmemo(app, router)
 
 
 def include_xmemo(app: FastAPI, router: APIRouter) -> None:

@@ -31,6 +31,7 @@ from api.threads import Workers
 from engine.domain.access import Principal, Scope
 from engine.engine import Engine
 from engine.errors import Forbidden, InvalidRequest, Unauthenticated
+from engine.upkeep.administration import Administration
 
 AGENT_HEADER = "X-Memory-OS-Agent-ID"
 INSTANCE_HEADER = "X-Memory-OS-Agent-Instance-ID"
@@ -49,6 +50,7 @@ class Host:
     workers: Workers
     metrics: Metrics
     owner: Principal
+    administration: Administration
     used_tokens: set[str] = field(default_factory=set)
 
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

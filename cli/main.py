@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cli.commands import asking, browsing, care, demo, spaces, transfer, writing
+from cli.commands import asking, browsing, care, demo, serve, spaces, team, token, transfer, writing
 from cli.console import EXIT_CODE_MEANINGS, ExitCode, GuardedGroup, State, report
 
 _EPILOG = "\n".join(
@@ -33,6 +32,8 @@ app = typer.Typer(
 
 def _version(value: bool) -> None:
     if value:
+        from importlib.metadata import version
+
         typer.echo(f"memvouch {version('memvouch')}")
         raise typer.Exit
 
@@ -69,7 +70,7 @@ def memvouch(
     context.obj = State(data_dir=data_dir, debug=debug)
 
 
-_ASK, _WRITE, _LOOK, _CARE = "Ask", "Write", "Look", "Set up and care"
+_ASK, _WRITE, _LOOK, _SERVE, _CARE = "Ask", "Write", "Look", "Serve others", "Set up and care"
 
 app.command("demo", rich_help_panel=_CARE)(demo.demo)
 app.command("init", rich_help_panel=_CARE)(care.init)
@@ -87,6 +88,9 @@ app.command("show", rich_help_panel=_LOOK)(browsing.show)
 app.command("list", rich_help_panel=_LOOK)(browsing.list_memories)
 app.command("stats", rich_help_panel=_LOOK)(browsing.stats)
 app.add_typer(spaces.app, name="spaces", rich_help_panel=_LOOK)
+app.command("serve", rich_help_panel=_SERVE)(serve.serve)
+app.add_typer(token.app, name="token", rich_help_panel=_SERVE)
+app.add_typer(team.app, name="team", rich_help_panel=_SERVE)
 app.command("doctor", rich_help_panel=_CARE)(care.doctor)
 app.command("reindex", rich_help_panel=_CARE)(care.reindex)
 

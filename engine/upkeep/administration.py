@@ -40,6 +40,16 @@ from engine.store.audit import AuditEntry
 from engine.store.database import Database
 from engine.store.tokens import IssuedToken, TokenKind
 
+__all__ = [
+    "Administration",
+    "AuditEntry",
+    "IssuedToken",
+    "TokenKind",
+    "TokenRequest",
+    "User",
+    "public_view",
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenRequest:

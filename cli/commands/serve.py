@@ -1,0 +1,107 @@
+"""`memvouch serve`: the host, until it is told to stop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.console import state_of
+from cli.options import JsonOption
+from cli.session import settings_of
+
+_LISTEN, _GUARD = "Listening", "Guarding"
+
+
+def serve(
+    context: typer.Context,
+    host: Annotated[str, typer.Option(help="Address to listen on.", rich_help_panel=_LISTEN)] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.", rich_help_panel=_LISTEN)
+    ] = 8787,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option("--data-dir", envvar="MEMVOUCH_DATA_DIR", file_okay=False, help="Folder to serve."),
+    ] = None,
+    public_url: Annotated[
+        str | None,
+        typer.Option(
+            envvar="MEMVOUCH_PUBLIC_URL", help="Origin that clients see, behind a proxy.", rich_help_panel=_LISTEN
+        ),
+    ] = None,
+    no_auth: Annotated[
+        bool,
+        typer.Option("--no-auth", help="Everybody here is the owner. Loopback only.", rich_help_panel=_GUARD),
+    ] = False,
+    allowed_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            envvar="MEMVOUCH_ALLOWED_HOSTS", help="Another name in the Host header. Repeatable.", rich_help_panel=_GUARD
+        ),
+    ] = None,
+    allowed_origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            envvar="MEMVOUCH_ALLOWED_ORIGINS", help="Web origin that may call. Repeatable.", rich_help_panel=_GUARD
+        ),
+    ] = None,
+    rate_limit: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            envvar="MEMVOUCH_RATE_LIMIT",
+            help="Requests a minute for each token; 0: no limit.",
+            rich_help_panel=_GUARD,
+        ),
+    ] = 0,
+    max_body: Annotated[
+        int,
+        typer.Option(
+            min=1024, envvar="MEMVOUCH_MAX_BODY", help="Largest request body in bytes.", rich_help_panel=_GUARD
+        ),
+    ] = 4 * 1024 * 1024,
+    timeout: Annotated[
+        float,
+        typer.Option(min=0.1, envvar="MEMVOUCH_REQUEST_TIMEOUT", help="Seconds until a 503.", rich_help_panel=_GUARD),
+    ] = 30.0,
+    debug_logs: Annotated[bool, typer.Option("--debug-logs", help="Log at DEBUG.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Serve this folder over HTTP to agents and backends.
+
+    The first run writes an owner token to `owner.token` in the folder; `memvouch token create`
+    makes others. Ctrl-C ends it; no acknowledged write is lost.
+
+    [bold]Examples[/bold]
+      memvouch serve
+      memvouch serve --port 9000 --data-dir ./memory
+      memvouch serve --host 0.0.0.0 --allowed-host memory.example.com
+    """
+    from api import logs, serving
+    from api.options import ServerOptions
+    from engine.engine import Engine
+
+    state = state_of(context)
+    state.data_dir = data_dir or state.data_dir
+    options = ServerOptions(
+        host=host,
+        port=port,
+        require_auth=not no_auth,
+        public_url=public_url,
+        allowed_hosts=tuple(allowed_host or ()),
+        allowed_origins=tuple(allowed_origin or ()),
+        max_body_bytes=max_body,
+        rate_limit_per_minute=rate_limit,
+        request_timeout_seconds=timeout,
+    )
+    options.check()
+    settings = settings_of(state)
+    logs.configure(debug=debug_logs or state.debug)
+
+    def say(listening: serving.Listening) -> None:
+        document = {"url": listening.url, "pid": listening.pid, "data_dir": str(settings.data_dir)}
+        state.emit(lambda: document, lambda console: state.say(f"Serving {settings.data_dir} on {listening.url}"))
+
+    with Engine.open(settings) as engine:
+        serving.serve(engine, options, say)
