@@ -10,7 +10,6 @@ from typing import cast
 
 import numpy as np
 import pytest
-from engine.retrieval.calibration import Calibrator
 from numpy.typing import NDArray
 
 from engine.domain.memory import NewMemory
@@ -22,6 +21,7 @@ from engine.errors import IndexUnavailable, InvalidRequest
 from engine.index.fake import InMemoryIndex
 from engine.index.protocol import Index, IndexFilter, IndexHit, SparseVector
 from engine.retrieval.background import Backgrounds
+from engine.retrieval.calibration import Calibrator
 from engine.retrieval.search import Searcher
 from tests.field_cases.cases import Case, Row
 from tests.field_cases.facts import facts
