@@ -28,7 +28,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from engine.domain.outcome import ContextPack, Hit, LeftOut, Omission, PackedItem
-from engine.text.analysis import analyse
+from engine.text.analysis import Term, analyse
 from engine.text.folding import fold
 
 NEAR_DUPLICATE_SIMILARITY = 0.9
@@ -66,6 +66,7 @@ def pack(
     kept, left_out = _collapse(hits, similarity)
     items: list[PackedItem] = []
     used = 0
+    separator_tokens = count_tokens(_SEPARATOR)
     for hit in kept:
         if len(items) >= max_items:
             left_out[hit.memory.id] = Omission.ITEM_LIMIT
@@ -77,7 +78,7 @@ def pack(
             left_out[hit.memory.id] = Omission.NO_ROOM
         else:
             items.append(item)
-            used += item.tokens
+            used += item.tokens + separator_tokens
     while items and count_tokens(_render(items)) > max_tokens:
         left_out[items.pop().hit.memory.id] = Omission.NO_ROOM
     if not items and max_items > 0 and (cut := next(filter(None, map(budget.cut, kept)), None)):
@@ -182,14 +183,16 @@ class _Sense:
 def _sense(hit: Hit) -> _Sense:
     analysis = analyse(hit.memory.content)
     terms = frozenset(term.text for term in analysis.terms if not term.stop)
-    negations = {
-        term.text for term in analysis.terms if term.text in _NEGATIONS or term.surface.lower().endswith("n't")
-    }
+    negations = {term.text for term in analysis.terms if term.text in _NEGATIONS or _is_contracted_not(term)}
     return _Sense(
         " ".join(fold(hit.memory.content).split()),
         terms,
         frozenset({*analysis.identifiers, *analysis.numbers, *negations}),
     )
+
+
+def _is_contracted_not(term: Term) -> bool:
+    return term.stop and term.text.endswith("nt")
 
 
 def _are_near_duplicates(one: _Sense, other: _Sense) -> bool:

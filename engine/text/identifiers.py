@@ -14,6 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import regex
+
 from engine.text import shapes
 from engine.text.scripts import index_form
 from engine.text.terms import RawTerm, TermKind, identifier_text, is_letters, number_form, word_terms
@@ -30,9 +32,9 @@ _PAGE = re.compile(r"[?#]")
 _JOINED = re.compile(r"[^/\\:@#?&=]+")
 _DOTTED = re.compile(r"v?\d+(?:\.\d+)+|[^/\\:@#?&=.]+")
 _HYPHENATED = re.compile(r"v?\d+(?:\.\d+)+|[^/\\:@#?&=.\-]+")
-_UNDERSCORED = re.compile(r"v?\d+(?:\.\d+)+|[^\W_]+")
-_LEAF = re.compile(r"\d+(?:\.\d+)+(?![^\W_])|[^\W_]+")
-_ALTERNATION = re.compile(r"\d+|[^\W\d_]+")
+_UNDERSCORED = regex.compile(r"v?\d+(?:\.\d+)+|[\p{L}\p{M}\p{Nd}\p{Default_Ignorable_Code_Point}]+")
+_LEAF = regex.compile(r"\d+(?:\.\d+)+(?![\p{L}\p{Nd}])|[\p{L}\p{M}\p{Nd}\p{Default_Ignorable_Code_Point}]+")
+_ALTERNATION = regex.compile(r"\p{Nd}+|[\p{L}\p{M}\p{Default_Ignorable_Code_Point}]+")
 
 
 def identifier_form(surface: str) -> str:

@@ -25,7 +25,9 @@ CountTokens = Callable[[str], int]
 
 _SHORT_PIECE_CHARACTERS = 48
 _WORD_SEARCH_CHARACTERS = 64
+_MARK_SEARCH_CHARACTERS = 16
 _CHARACTERS_PER_OVERLAP_TOKEN = 16
+_FIRST_LOOK_CHARACTERS_PER_TOKEN = 16
 
 _SENTENCE_END = regex.compile(
     r"""(?<![.!?;…])[.!?;…]++["'”’)\]]*+\s++ | [。！？；．]++[」』”’）]*+\s*+ | \n\s*+""", regex.VERBOSE
@@ -63,7 +65,7 @@ def passages(text: str, count_tokens: CountTokens, max_tokens: int = 200, overla
         raise ValueError("overlap_tokens must lie in 0..max_tokens-1")
     if not _VISIBLE.search(text):
         return ()
-    if count_tokens(text) <= max_tokens:
+    if _fits(text, count_tokens, max_tokens):
         return (Span(0, len(text)),)
     pieces = list(_pieces(text, count_tokens, max_tokens))
     return tuple(_pack(text, pieces, count_tokens, max_tokens, overlap_tokens))
@@ -72,6 +74,16 @@ def passages(text: str, count_tokens: CountTokens, max_tokens: int = 200, overla
 def windows(text: str, count_tokens: CountTokens, max_tokens: int) -> tuple[Span, ...]:
     """The spans of a long query: like `passages`, without overlap."""
     return passages(text, count_tokens, max_tokens, overlap_tokens=0)
+
+
+def _fits(text: str, count_tokens: CountTokens, max_tokens: int) -> bool:
+    """Whether the text counts at most `max_tokens`, read only as far as needed to see that it does not."""
+    size = max_tokens * _FIRST_LOOK_CHARACTERS_PER_TOKEN
+    while size < len(text):
+        if count_tokens(text[:size]) > max_tokens:
+            return False
+        size *= 4
+    return count_tokens(text) <= max_tokens
 
 
 def _pieces(text: str, count_tokens: CountTokens, max_tokens: int) -> Iterator[_Piece]:
@@ -124,8 +136,9 @@ def _boundary(text: str, start: int, position: int, end: int) -> int:
     for cut in range(position, max(start, position - _WORD_SEARCH_CHARACTERS), -1):
         if text[cut].isspace() or text[cut - 1].isspace():
             return cut
-    while position < end and unicodedata.category(text[position])[0] == "M":
-        position += 1
+    for cut in range(position, min(position + _MARK_SEARCH_CHARACTERS, end)):
+        if unicodedata.category(text[cut])[0] != "M":
+            return cut
     return position
 
 
@@ -135,10 +148,10 @@ def _pack(
     first, begin, carried = 0, pieces[0].start, 0
     while first < len(pieces):
         last = _last_fitting(pieces, first, max_tokens - carried)
-        if begin < pieces[first].start and count_tokens(text[begin : pieces[last - 1].end]) > max_tokens:
-            begin = pieces[first].start
-        while last > first + 1 and count_tokens(text[begin : pieces[last - 1].end]) > max_tokens:
-            last -= 1
+        while (begin, last) != (pieces[first].start, first + 1):
+            if count_tokens(text[begin : pieces[last - 1].end]) <= max_tokens:
+                break
+            begin, last = (pieces[first].start, last) if begin < pieces[first].start else (begin, last - 1)
         yield Span(begin, pieces[last - 1].end)
         if last < len(pieces):
             room = min(overlap_tokens, max_tokens - pieces[last].tokens)

@@ -37,7 +37,7 @@ def index_form(surface: str) -> str:
         return surface.lower()
     text = unicodedata.normalize("NFKC", visible(surface)).casefold()
     text = unicodedata.normalize("NFKC", _OPTIONAL_MARKS.sub("", text))
-    text = _FOREIGN_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+    text = _FOREIGN_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0], digit[0])), text)
     return _APOSTROPHE.sub("'", text)
 
 

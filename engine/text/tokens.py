@@ -22,7 +22,7 @@ from engine.text import shapes
 from engine.text.identifiers import identifier_form, identifier_terms
 from engine.text.scripts import BIGRAM_SCRIPTS, bigrams, index_form
 from engine.text.stopwords import is_stop_word
-from engine.text.terms import RawTerm, TermKind, is_letters, number_form, stem, word_terms
+from engine.text.terms import RawTerm, TermKind, bounded, is_letters, number_form, stem, word_terms
 
 _CACHED_CHUNK_CHARACTERS = 48
 
@@ -134,7 +134,10 @@ def _split(surface: str, form: str, start: int) -> Iterator[RawTerm]:
         yield RawTerm(stem(pieces[1]), TermKind.PART, start + 2, start + len(surface), is_stop_word(pieces[1]))
         return
     amounts = len(pieces) > 1 and any(_DECIMAL.fullmatch(piece) or shapes.is_amount(piece) for piece in pieces)
-    level = _HYPHEN if amounts else next(level for level in _LEVELS if level.search(surface))
+    level = _HYPHEN if amounts else next((level for level in _LEVELS if level.search(surface)), None)
+    if level is None:
+        yield RawTerm(bounded(form), TermKind.WORD, start, start + len(surface), False)
+        return
     left = 0
     for joiner in (*level.finditer(surface), None):
         right = joiner.start() if joiner else len(surface)
