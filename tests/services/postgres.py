@@ -44,10 +44,10 @@ class PostgresServer:
     _made: list[str] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=count)
 
-    def new_database(self, template: str = "template0") -> URL:
-        """The URL of a new database, a copy of `template`."""
+    def new_database(self) -> URL:
+        """The URL of a new, empty database."""
         name = f"memvouch_{os.getpid()}_{next(self._numbers)}"
-        self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        self._execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
         self._made.append(name)
         return self.admin.set(database=name)
 

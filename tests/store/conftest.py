@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import URL
+from sqlalchemy import URL, create_engine, text
 
 from engine.domain.access import Principal
 from engine.store import spaces
 from engine.store.database import Database
+from engine.store.schema import metadata
 from tests.services.postgres import PostgresServer, postgres
 from tests.store.records import NOW, House
 
@@ -30,7 +31,7 @@ def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def migrated_database(postgres: PostgresServer) -> URL:
-    """The same on PostgreSQL."""
+    """The same on PostgreSQL; it is emptied after each test."""
     url = postgres.new_database()
     Database.open(url).close()
     return url
@@ -50,9 +51,23 @@ def store_url(request: pytest.FixtureRequest) -> Iterator[URL]:
     if request.param == "sqlite":
         yield URL.create("sqlite", database=str(request.getfixturevalue("sqlite_file")))
         return
+    url: URL = request.getfixturevalue("migrated_database")
+    yield url
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        tables = ", ".join(table.name for table in metadata.sorted_tables)
+        connection.execute(text(f"TRUNCATE {tables} RESTART IDENTITY CASCADE"))
+    engine.dispose()
+
+
+@pytest.fixture(params=DIALECTS)
+def new_store_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[URL]:
+    """The address of a store that nobody has opened yet."""
+    if request.param == "sqlite":
+        yield URL.create("sqlite", database=str(tmp_path / "new.db"))
+        return
     server: PostgresServer = request.getfixturevalue("postgres")
-    template: URL = request.getfixturevalue("migrated_database")
-    url = server.new_database(template=str(template.database))
+    url = server.new_database()
     yield url
     server.drop_database(url)
 

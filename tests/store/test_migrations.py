@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -88,13 +90,28 @@ def test_the_known_head_is_the_newest_script() -> None:
     assert {script.revision for script in scripts.walk_revisions()} == migrations.KNOWN
 
 
-def test_a_store_of_a_newer_version_is_refused_untouched(database: Database, store_url: URL) -> None:
+def test_a_store_of_a_newer_version_is_refused_untouched(new_store_url: URL) -> None:
+    database = Database.open(new_store_url)
     with database.writing() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(SetupError, match="newer"):
-        Database.open(store_url)
+        Database.open(new_store_url)
     with database.reading() as connection:
         assert migrations.revision(connection) == "9999"
+    database.close()
+
+
+def test_processes_that_open_a_new_store_at_once_migrate_it_once(new_store_url: URL) -> None:
+    url = new_store_url.render_as_string(hide_password=False)
+    code = f"from engine.store.database import Database; Database.open({url!r}).close()"
+    command = [sys.executable, "-W", "error", "-c", code]
+    processes = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    outputs = [process.communicate(timeout=60)[1] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0, 0], outputs
+    database = Database.open(url)
+    with database.reading() as connection:
+        assert migrations.revision(connection) == migrations.HEAD
+    database.close()
 
 
 def test_an_upgrade_that_fails_leaves_the_store_as_it_was(tmp_path: Path) -> None:
