@@ -2,18 +2,21 @@
 
 A request passes, from outside in: the envelope (ids, log line, count), the Host and Origin guards,
 the rate limit, the body limit, then its route. Every XMemo router is mounted twice, under `/v1` and
-`/api/v1`, with no difference; the schema shows the first. A new surface adds a line to `_include`.
+`/api/v1`, with no difference; the schema shows the first. A new router is a line in `XMEMO_ROUTERS`.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
+import structlog
 from fastapi import APIRouter, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from api import errors, health
+from api.admin import routes as admin
 from api.deps import Host
 from api.envelope import AUDIT_HEADER, IGNORED_HEADER, REQUEST_ID_HEADER, Envelope
 from api.guards import Guards
@@ -23,11 +26,24 @@ from api.options import ServerOptions
 from api.threads import Workers
 from api.xmemo import auth_tokens, memories, recall, search, state
 from engine.engine import Engine
+from engine.errors import Unavailable
 from engine.upkeep.administration import Administration
 
 XMEMO_PREFIXES = ("/v1", "/api/v1")
+XMEMO_ROUTERS = (
+    search.router,
+    recall.router,
+    memories.router,
+    state.router,
+    auth_tokens.router,
+    admin.router,
+)
+_NOTE_USED_SECONDS = 30.0
 _TITLE = "Memvouch"
 _SUMMARY = 'Memory retrieval for agents that says "no match" when nothing stored answers.'
+
+
+log = structlog.get_logger("memvouch.http")
 
 
 def create_app(engine: Engine, options: ServerOptions) -> FastAPI:
@@ -64,7 +80,7 @@ def create_app(engine: Engine, options: ServerOptions) -> FastAPI:
 
 def _include(app: FastAPI) -> None:
     app.include_router(health.router)
-    for router in (search.router, recall.router, memories.router, state.router, auth_tokens.router):
+    for router in XMEMO_ROUTERS:
         include_xmemo(app, router)
 
 
@@ -77,5 +93,28 @@ def include_xmemo(app: FastAPI, router: APIRouter) -> None:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     host: Host = app.state.host
+    noting = asyncio.create_task(_note_used_tokens(host))
     yield
+    noting.cancel()
+    with suppress(asyncio.CancelledError):
+        await noting
+    await _note_used_now(host)
     host.workers.close()
+
+
+async def _note_used_tokens(host: Host) -> None:
+    """Write down now and then which tokens were used: a write for each request would be too much."""
+    while True:
+        await asyncio.sleep(_NOTE_USED_SECONDS)
+        await _note_used_now(host)
+
+
+async def _note_used_now(host: Host) -> None:
+    used = sorted(host.used_tokens)
+    host.used_tokens.clear()
+    if not used:
+        return
+    try:
+        await host.call(host.administration.note_used, used)
+    except Unavailable as error:
+        log.warning("the use of tokens was not noted", error=str(error))

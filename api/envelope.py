@@ -27,6 +27,7 @@ IGNORED_HEADER = "X-Memvouch-Ignored"
 REQUEST_ID_HEADER = "X-Request-ID"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _MAX_NAMED = 20
+_PREFIXES = ("/api/v1", "/v1")
 
 log = structlog.get_logger("memvouch.http")
 
@@ -53,7 +54,8 @@ def ignore_fields(names: list[str]) -> None:
     """Note request fields that were not understood, for the header and the log."""
     record = current()
     if record is not None:
-        record.ignored += [name for name in names if name not in record.ignored]
+        clean = [name.encode("utf-8", "replace").decode() for name in names]
+        record.ignored += [name for name in clean if name not in record.ignored]
 
 
 class Envelope:
@@ -96,9 +98,11 @@ class Envelope:
 
 def route_of(scope: Scope) -> str:
     """The template of the route, such as `/v1/memories/{memory_id}`; never the path as sent."""
-    route = scope.get("route")
-    path = getattr(route, "path", None)
-    return str(path) if path else "unmatched"
+    template = getattr(scope.get("route"), "path", None)
+    if not template:
+        return "unmatched"
+    prefix = next((each for each in _PREFIXES if scope["path"].startswith(f"{each}/")), "")
+    return template if template.startswith(f"{prefix}/") and prefix else f"{prefix}{template}"
 
 
 def _request_id(scope: Scope) -> str:

@@ -1,0 +1,1 @@
+"""The XMemo-compatible surface."""
