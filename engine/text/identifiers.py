@@ -32,9 +32,10 @@ _PAGE = re.compile(r"[?#]")
 _JOINED = re.compile(r"[^/\\:@#?&=]+")
 _DOTTED = re.compile(r"v?\d+(?:\.\d+)+|[^/\\:@#?&=.]+")
 _HYPHENATED = re.compile(r"v?\d+(?:\.\d+)+|[^/\\:@#?&=.\-]+")
-_UNDERSCORED = regex.compile(r"v?\d+(?:\.\d+)+|[\p{L}\p{M}\p{Nd}\p{Default_Ignorable_Code_Point}]+")
-_LEAF = regex.compile(r"\d+(?:\.\d+)+(?![\p{L}\p{Nd}])|[\p{L}\p{M}\p{Nd}\p{Default_Ignorable_Code_Point}]+")
-_ALTERNATION = regex.compile(r"\p{Nd}+|[\p{L}\p{M}\p{Default_Ignorable_Code_Point}]+")
+_RUN = r"[\p{L}\p{Nd}][\p{L}\p{M}\p{Nd}\p{Default_Ignorable_Code_Point}]*"
+_UNDERSCORED = regex.compile(rf"v?\d+(?:\.\d+)+|{_RUN}")
+_LEAF = regex.compile(rf"\d+(?:\.\d+)+(?![\p{{L}}\p{{Nd}}])|{_RUN}")
+_ALTERNATION = regex.compile(r"\p{Nd}+|\p{L}[\p{L}\p{M}\p{Default_Ignorable_Code_Point}]*")
 
 
 def identifier_form(surface: str) -> str:
