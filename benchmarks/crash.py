@@ -49,7 +49,7 @@ KILL_AFTER_SECONDS = (0.05, 2.0)
 _ROUND_SPAN = 1_000_000
 _PAGE = 1000
 
-console = Console()
+console = Console(width=None if sys.stdout.isatty() else 110)
 
 
 @dataclass(frozen=True, slots=True)

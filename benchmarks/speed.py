@@ -26,7 +26,7 @@ from benchmarks.speed_parts import VERBS, Figures
 
 STARTS = 3
 
-console = Console()
+console = Console(width=None if sys.stdout.isatty() else 110)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
