@@ -1,8 +1,8 @@
 """Pack hits into a token budget.
 
 1. Near duplicates collapse into the best-ranked of them: equal folded content, or nearly the same
-   set of terms (Jaccard >= 0.9). Texts that differ in a number, an identifier or a negation say
-   different things and never collapse.
+   set of terms (Jaccard >= 0.9; texts above 16,384 characters are only compared whole). Texts that
+   differ in a number, an identifier or a negation say different things and never collapse.
 2. In rank order, each item is rendered whole as a block and taken if it fits into what is left. One
    that does not fit is skipped, and later ones are tried.
 3. If nothing fits whole, the best item that can be shown in part is cut at a word, from the start of
@@ -35,6 +35,7 @@ NEAR_DUPLICATE_SIMILARITY = 0.9
 CUT_MARK = " …[truncated]"
 
 _SKIPPED_MARK = "… "
+_COMPARED_CHARACTERS = 16_384
 _SEPARATOR = "\n\n"
 _FIRST_LOOK_CHARACTERS_PER_TOKEN = 8
 _WORD_SEARCH_CHARACTERS = 48
@@ -181,11 +182,12 @@ class _Sense:
 
 
 def _sense(hit: Hit) -> _Sense:
-    analysis = analyse(hit.memory.content)
+    content = hit.memory.content
+    analysis = analyse(content if len(content) <= _COMPARED_CHARACTERS else "")
     terms = frozenset(term.text for term in analysis.terms if not term.stop)
     negations = {term.text for term in analysis.terms if term.text in _NEGATIONS or _is_contracted_not(term)}
     return _Sense(
-        " ".join(fold(hit.memory.content).split()),
+        " ".join(fold(content).split()),
         terms,
         frozenset({*analysis.identifiers, *analysis.numbers, *negations}),
     )
