@@ -29,6 +29,7 @@ from engine.domain.outcome import (
 )
 
 EXCERPT_CHARACTERS = 400
+_LISTED_CHARACTERS = 120
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _LABEL_STYLES = {Label.STRONG: "bold green", Label.LIKELY: "green", Label.WEAK: "yellow"}
 _VERDICT_WORDS = {
@@ -123,8 +124,14 @@ def show_no_match(console: Console, outcome: NoMatch, question: str, *, strict: 
         rows.append(("threshold", f"{outcome.threshold:.2f}"))
     steps = _next_steps(outcome, question, strict=strict)
     rows += [("" if number else "next", step) for number, step in enumerate(steps)]
+    print_facts(console, rows, margin=3)
+
+
+def print_facts(console: Console, rows: Sequence[tuple[str, str]], *, margin: int = 0) -> None:
+    """Names and values, one pair a line, the values in one column."""
+    width = margin + max(len(name) for name, _ in rows) + 2
     for name, value in rows:
-        print_indented(console, Text(value), first=Text(f"   {name:<12}", style="dim"))
+        print_indented(console, Text(visible(value)), first=Text(f"{' ' * margin}{name}".ljust(width), style="dim"))
 
 
 def print_indented(console: Console, text: Text, first: Text | None = None) -> None:
@@ -214,12 +221,7 @@ def show_memory(console: Console, memory: Memory, names: SpaceNames) -> None:
     """All that is known of one memory: its text, then its fields."""
     console.print(Text(visible(memory.content)))
     console.print()
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim")
-    table.add_column()
-    for name, value in _facts(memory, names):
-        table.add_row(name, Text(visible(value)))
-    console.print(table)
+    print_facts(console, _facts(memory, names))
 
 
 def _facts(memory: Memory, names: SpaceNames) -> list[tuple[str, str]]:
@@ -264,20 +266,12 @@ def show_versions(console: Console, versions: Sequence[MemoryVersion]) -> None:
 
 
 def show_memories(console: Console, memories: Sequence[Memory], names: SpaceNames) -> None:
-    """A list, one memory a row."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("id", no_wrap=True, style="dim")
-    table.add_column("created", no_wrap=True, style="dim")
-    table.add_column("type", no_wrap=True)
-    table.add_column("place", overflow="fold")
-    table.add_column("content", overflow="ellipsis", no_wrap=True)
+    """A list: what identifies each memory on one line, the beginning of its text on the next."""
     for memory in memories:
-        first_line = " ".join(visible(memory.content[:300]).split())
-        table.add_row(
-            memory.id,
-            when(memory.created_at),
-            memory.memory_type.value,
-            Text(place(memory, names)),
-            Text(first_line if len(first_line) <= 120 else first_line[:119] + "…"),
-        )
-    console.print(table)
+        head = Text(memory.id, style="dim")
+        head.append(f"  {when(memory.created_at)}  {memory.memory_type}  ")
+        head.append(place(memory, names), style="bold not dim")
+        console.print(head)
+        beginning = " ".join(visible(memory.content[:EXCERPT_CHARACTERS]).split())
+        room = min(console.width, _LISTED_CHARACTERS) - 3
+        console.print(Text(f"   {beginning if len(beginning) <= room else beginning[: room - 1] + '…'}"))

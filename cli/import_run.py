@@ -151,10 +151,10 @@ class Importer:
         if isinstance(item, Skipped):
             self.tally.skipped.append(Left(source, item.position, item.reason.value, item.detail))
             return None
-        new = item.memory
-        if new.expires_at is not None and new.expires_at <= self._now:
-            self.tally.skipped.append(Left(source, item.position, "expired", "its time was over before the import"))
+        if (lapsed := left_for_expiry(source, item, self._now)) is not None:
+            self.tally.skipped.append(lapsed)
             return None
+        new = item.memory
         try:
             space_id = self._space_id(new.space)
         except _AT_FAULT as error:
@@ -234,6 +234,13 @@ class Importer:
 
     def _refuse(self, source: str, draft: Draft, error: MemvouchError) -> None:
         self.tally.skipped.append(Left(source, draft.position, "refused", str(error)))
+
+
+def left_for_expiry(source: str, draft: Draft, now: datetime) -> Left | None:
+    """Why a draft is left out whose time is over already; `None` if it is not."""
+    if draft.memory.expires_at is None or draft.memory.expires_at > now:
+        return None
+    return Left(source, draft.position, "expired", "its time was over before the import")
 
 
 def _is_uuid(text: str) -> bool:

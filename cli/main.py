@@ -50,6 +50,14 @@ def memvouch(
             help="Folder of the store and the index. Default: your platform's data folder.",
         ),
     ] = None,
+    in_process: Annotated[
+        bool,
+        typer.Option(
+            "--in-process",
+            envvar="MEMVOUCH_IN_PROCESS",
+            help="Open the folder in this process instead of asking its host (or starting one).",
+        ),
+    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
@@ -67,7 +75,7 @@ def memvouch(
       memvouch recall "who helps at night?"
       memvouch import chat.jsonl
     """
-    context.obj = State(data_dir=data_dir, debug=debug)
+    context.obj = State(data_dir=data_dir, in_process=in_process, debug=debug)
 
 
 _ASK, _WRITE, _LOOK, _SERVE, _CARE = "Ask", "Write", "Look", "Serve others", "Set up and care"
@@ -104,3 +112,7 @@ def main() -> None:
             raise
         report(State(json="--json" in sys.argv), error, ExitCode.INTERNAL, "internal")
         sys.exit(ExitCode.INTERNAL)
+
+
+if __name__ == "__main__":
+    main()

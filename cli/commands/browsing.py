@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from cli import cards, documents
@@ -148,16 +147,15 @@ def stats(context: typer.Context, space: SpacesOption = None, json: JsonOption =
 def _show_stats(console: Console, found: Sequence[SpaceStats]) -> None:
     for each in found:
         console.print(Text(cards.visible(each.name), style="bold"), Text(each.space_id, style="dim"))
-        table = Table.grid(padding=(0, 2))
-        table.add_column(style="dim")
-        table.add_column()
-        table.add_row("records", f"{each.records:,}")
-        table.add_row("text", f"{each.content_bytes:,} bytes")
-        table.add_row("created", _span(each.oldest, each.newest))
+        rows = [
+            ("records", f"{each.records:,}"),
+            ("text", f"{each.content_bytes:,} bytes"),
+            ("created", _span(each.oldest, each.newest)),
+        ]
         for heading, counts in (("types", each.by_type), ("buckets", each.by_bucket), ("paths", each.by_path)):
             for number, (name, count) in enumerate(counts.items()):
-                table.add_row("" if number else heading, Text(f"{count:>7,}  {cards.visible(name)}"))
-        console.print(table)
+                rows.append(("" if number else heading, f"{count:>7,}  {name}"))
+        cards.print_facts(console, rows, margin=3)
 
 
 def _span(oldest: datetime | None, newest: datetime | None) -> str:

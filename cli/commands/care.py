@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 from rich.text import Text
 
 from cli import cards, documents
@@ -45,11 +43,9 @@ def init(context: typer.Context, json: JsonOption = False) -> None:
     }
 
     def show(console: Console) -> None:
-        table = _grid()
-        for name in ("data_dir", "database", "index", "embedder", "space", "records"):
-            table.add_row(name.replace("_", " "), Text(cards.visible(str(document[name]))))
         console.print(Text("Ready.", style="bold green"))
-        console.print(table)
+        shown = ("data_dir", "database", "index", "embedder", "space", "records")
+        cards.print_facts(console, [(name.replace("_", " "), str(document[name])) for name in shown])
         console.print('\nNext:  memvouch remember "..."    memvouch import FILE    memvouch search "..."')
 
     state.emit(lambda: document, show)
@@ -88,6 +84,8 @@ def reindex(context: typer.Context, json: JsonOption = False) -> None:
     [bold]Examples[/bold]
       MEMVOUCH_EMBEDDER=fastembed:BAAI/bge-small-en-v1.5 memvouch reindex
     """
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
     state = state_of(context)
     columns = (TextColumn("reindex"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with (
@@ -104,31 +102,20 @@ def _show_report(console: Console, report: Report, data_dir: str) -> None:
         console.print(Text("Truth and index are equal.", style="bold green"))
     else:
         console.print(Text("Truth and index differ.", style="bold red"))
-    table = _grid()
-    rows = (
-        ("memories", f"{report.records:,} in the store, {report.indexed:,} in the index"),
-        ("repaired", f"{report.repaired:,}"),
+    rows = [("memories", f"{report.records:,} in the store, {report.indexed:,} in the index")]
+    for name, ids in (("missing", report.missing), ("orphaned", report.orphaned)):
+        if ids:
+            rows.append((name, f"{len(ids):,}: {', '.join(ids[:_LISTED])}{' ...' if len(ids) > _LISTED else ''}"))
+    if report.repaired:
+        rows.append(("repaired", f"{report.repaired:,}"))
+    rows += [
         ("pending", f"{report.pending:,} changes wait for the index"),
         ("data folder", data_dir),
         ("database", report.database),
         ("index", f"{report.index.engine}, {report.index.points:,} points, {report.index.path}"),
         ("embedder", report.embedder_id),
         ("text analysis", report.analysis_version),
-    )
-    for name, value in rows:
-        if name != "repaired" or report.repaired:
-            table.add_row(name, Text(cards.visible(value)))
-    for name, ids in (("missing", report.missing), ("orphaned", report.orphaned)):
-        if ids:
-            shown = ", ".join(ids[:_LISTED]) + (" ..." if len(ids) > _LISTED else "")
-            table.add_row(name, Text(f"{len(ids):,}: {shown}", style="red"))
-    console.print(table)
+    ]
+    cards.print_facts(console, rows)
     if not report.equal:
         console.print("memvouch doctor --repair makes them equal; memvouch reindex builds the index anew.")
-
-
-def _grid() -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim")
-    table.add_column()
-    return table

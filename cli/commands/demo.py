@@ -127,7 +127,7 @@ def _folder(state: State) -> Iterator[State]:
         yield state
         return
     with tempfile.TemporaryDirectory(prefix="memvouch-demo-") as folder:
-        yield replace(state, data_dir=Path(folder))
+        yield replace(state, data_dir=Path(folder), in_process=True)
 
 
 def _import(verbs: Verbs, me: Principal, place: State) -> int:

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from cli import cards, documents
@@ -92,19 +91,19 @@ def _list(state: State) -> None:
 
 
 def _show(console: Console, found: Sequence[ReadableSpace], default_id: str | None) -> None:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in ("name", "id", "right", "created", "description"):
-        table.add_column(heading)
     for each in found:
         space = each.space
-        table.add_row(
-            Text(cards.visible(space.name) + (" (default)" if space.id == default_id else ""), style="bold"),
-            space.id,
-            f"{each.reason}, {'read and write' if each.can_write else 'read'}",
-            cards.when(space.created_at),
-            Text(cards.visible(space.description or "")),
-        )
-    console.print(table)
+        head = Text(cards.visible(space.name), style="bold").append(f"  {space.id}", style="not bold dim")
+        console.print(head)
+        rows = [
+            ("right", f"{each.reason}, {'read and write' if each.can_write else 'read'}"),
+            ("created", cards.when(space.created_at)),
+        ]
+        if space.description:
+            rows.append(("about", space.description))
+        if space.id == default_id:
+            rows.append(("default", "memories that name no space go here"))
+        cards.print_facts(console, rows, margin=3)
 
 
 def _ask(question: str) -> None:

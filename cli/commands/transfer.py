@@ -9,18 +9,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import IO, Annotated, Any, BinaryIO
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-from rich.table import Table
 from rich.text import Text
 
 from cli import cards, documents
 from cli.console import ExitCode, State, state_of
-from cli.import_run import Importer, Left, Tally, open_journal
+from cli.import_run import Importer, Left, Tally, left_for_expiry, open_journal
 from cli.options import JsonOption, SpaceOption, SpacesOption
 from cli.session import Verbs, session, settings_of
 from engine.domain.access import Principal
@@ -164,8 +163,9 @@ def _source(path: Path, form: Format, defaults: ImportDefaults) -> Source:
         raise typer.BadParameter(f"{path} does not exist", param_hint="SOURCE")
     if form is Format.MARKDOWN or (form is Format.AUTO and (path.is_dir() or path.suffix.casefold() in _MARKDOWN)):
         files = markdown_files(path)
-        items = lambda: read_markdown(files, defaults)  # noqa: E731 - a thunk, named for its use below
-        return Source(str(path), str(path.resolve()), files.total_bytes, files.others, items)
+        return Source(
+            str(path), str(path.resolve()), files.total_bytes, files.others, partial(read_markdown, files, defaults)
+        )
     if path.is_dir():
         raise typer.BadParameter(f"{path} is a folder; only Markdown is read from folders", param_hint="--format")
     lines = _line_items(lambda: path.open("rb"), path.stem, form, defaults)
@@ -183,11 +183,15 @@ def _line_items(
 
 
 def _read_only(sources: list[Source]) -> Tally:
+    """What an import would do, as far as the sources alone can tell."""
     tally = Tally()
+    now = datetime.now(UTC)
     for source in sources:
         for item in source.items():
             if isinstance(item, Skipped):
                 tally.skipped.append(Left(source.label, item.position, item.reason.value, item.detail))
+            elif (lapsed := left_for_expiry(source.label, item, now)) is not None:
+                tally.skipped.append(lapsed)
             else:
                 tally.created += 1
                 tally.notes.extend(Left(source.label, item.position, "kept", note) for note in item.notes)
@@ -214,6 +218,8 @@ def _run(state: State, sources: list[Source], space: str | None, *, again: bool,
 @contextmanager
 def _bar(state: State, source: Source, tally: Tally, *, shown: bool) -> Iterator[Callable[[int], None]]:
     """A bar over the source's bytes with the rate in memories; silent unless `shown`."""
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
@@ -256,17 +262,15 @@ def _show_tally(state: State, tally: Tally, sources: list[Source], *, dry_run: b
         state.say(f"made the space {cards.visible(name)}")
     if others:
         state.say(f"{others} file(s) that are not Markdown were left alone")
-    _show_left(state, tally.skipped, "skipped")
-    _show_left(state, tally.notes, "kept in another form")
+    reasons = Counter(each.reason for each in tally.skipped).most_common()
+    _show_left(state, tally.skipped, "skipped: " + ", ".join(f"{count:,} {reason}" for reason, count in reasons))
+    _show_left(state, tally.notes, f"kept in another form: {len(tally.notes):,}")
 
 
 def _show_counts(console: Console, tally: Tally, *, dry_run: bool) -> None:
     if dry_run:
         console.print(f"would store {tally.created:,}, skip {len(tally.skipped):,} (nothing was stored)")
         return
-    table = Table.grid(padding=(0, 2))
-    table.add_column(justify="right")
-    table.add_column()
     rows = (
         (tally.created, "new"),
         (tally.updated, "updated to a new version"),
@@ -276,15 +280,13 @@ def _show_counts(console: Console, tally: Tally, *, dry_run: bool) -> None:
     )
     for count, what in rows:
         if count or what == "new":
-            table.add_row(Text(f"{count:,}", style="bold"), what)
-    console.print(table)
+            console.print(Text(f"{count:>9,}", style="bold").append(f"  {what}", style="not bold"))
 
 
 def _show_left(state: State, left: list[Left], heading: str) -> None:
     if not left:
         return
-    counts = Counter(each.reason for each in left)
-    state.say(f"{heading}: " + ", ".join(f"{count:,} {reason}" for reason, count in counts.most_common()))
+    state.say(heading)
     for each in left[:_LISTED]:
         state.say(cards.visible(f"  {each.source}, {each.position}: {each.detail}"))
     if len(left) > _LISTED:

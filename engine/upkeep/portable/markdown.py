@@ -15,8 +15,6 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from markdown_it import MarkdownIt
-
 from engine.domain.memory import PATH_LIMIT_CHARACTERS, NewMemory
 from engine.upkeep.portable.drafts import (
     Draft,
@@ -183,6 +181,8 @@ def sections(text: str) -> tuple[Section, ...]:
 
 def _headings(text: str) -> list[tuple[int, int, int, str]]:
     """(first line, line after, level, title) of the document's own headings."""
+    from markdown_it import MarkdownIt  # only for Markdown: it would slow down every start of the command
+
     tokens = MarkdownIt("commonmark").parse(text)
     marks = []
     for opening, inline in pairwise(tokens):
