@@ -6,8 +6,10 @@ state at its first statement. A writer takes the file's lock at once (`BEGIN IMM
 that turns into a writer would fail instead of waiting. Threads of one process queue in order before
 they ask the file; other processes wait up to the busy timeout.
 
-PostgreSQL: `READ COMMITTED`. What must not happen twice at a time (a semantic key, an idempotency
-key) is serialised by `hold`, a lock that ends with the transaction; on SQLite the one writer needs none.
+PostgreSQL: `READ COMMITTED`. What must not happen twice at a time is serialised by `hold`, a lock that
+ends with the transaction; on SQLite the one writer needs none. Writers of one space pass one by one
+(`hold_space`): they would meet at its totals anyway, and so they never deadlock over its terms, and
+a semantic key that one of them did not find cannot be added by another meanwhile.
 """
 
 from __future__ import annotations
@@ -118,6 +120,11 @@ def hold(connection: Connection, *parts: str | None) -> None:
     if connection.dialect.name == "postgresql" and is_writing(connection):
         number = int(digest(*parts)[:16], 16) - (1 << 63)
         connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": number})
+
+
+def hold_space(connection: Connection, space_id: str) -> None:
+    """Let no other transaction write to the space until this one ends."""
+    hold(connection, "space", space_id)
 
 
 def _parse(url: str | URL) -> URL:

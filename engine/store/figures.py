@@ -50,7 +50,7 @@ def distribution(connection: Connection, space_id: str, group: str, now: datetim
         .order_by(sa.func.count().desc(), column)
         .limit(limit)
     )
-    return {value: count for value, count in connection.execute(query)}
+    return {row[0]: row[1] for row in connection.execute(query)}
 
 
 def _live(space_id: str, now: datetime) -> tuple[ColumnElement[bool], ...]:

@@ -28,7 +28,7 @@ from engine.errors import Conflict, InvalidRequest
 from engine.store import paths, spaces
 from engine.store.access import caller, readable_spaces
 from engine.store.columns import KeyText
-from engine.store.database import hold
+from engine.store.database import hold_space
 from engine.store.filters import StoreFilter, conditions, now_parameter
 from engine.store.rows import content_digest, memory_of, slot, values_of
 from engine.store.schema import memories, memory_versions
@@ -70,6 +70,8 @@ def insert_many(connection: Connection, records: Sequence[Memory]) -> None:
     """Add records, all or none. Raises `Conflict` if an id is taken, by whomever, `NotFound` without the space."""
     if not records:
         return
+    for space_id in sorted({record.space_id for record in records}):
+        hold_space(connection, space_id)
     try:
         with connection.begin_nested():
             connection.execute(sa.insert(memories), [values_of(record) for record in records])
@@ -110,14 +112,19 @@ def redact(connection: Connection, old: Memory, new: Memory) -> None:
     connection.execute(sa.delete(memory_versions).where(memory_versions.c.memory_id == old.id))
 
 
-def delete(connection: Connection, memory_id: str) -> None:
-    """Remove a record with all its versions; an unknown id is fine."""
+def delete(connection: Connection, memory_id: str) -> bool:
+    """Remove a record with all its versions. Whether it was there."""
+    seen = get(connection, memory_id)
+    if seen is None:
+        return False
+    hold_space(connection, seen.space_id)
     memory = get(connection, memory_id)
     if memory is None:
-        return
+        return False
     connection.execute(sa.delete(memory_versions).where(memory_versions.c.memory_id == memory_id))
     connection.execute(sa.delete(memories).where(memories.c.id == memory_id))
     paths.shift(connection, {_place(memory): -1})
+    return True
 
 
 def touch(connection: Connection, ids: Collection[str], at: datetime) -> None:
@@ -198,8 +205,8 @@ def find_by_semantic_key(
 ) -> Memory | None:
     """The live record of a concept. `now` defaults to the clock.
 
-    In a write transaction the key stays this transaction's until it ends, so that no other one can
-    add a second record for it.
+    In a write transaction nobody else can write to the space until it ends, so a record that was not
+    found is not there when it is added.
     """
     return _find_in_slot(connection, memories.c.semantic_slot, space_id, slot(bucket, scope, key), now)
 
@@ -239,7 +246,7 @@ def find_by_content(
 ) -> Memory | None:
     """The oldest live record of the same cleaned content at the same place; like `find_by_semantic_key`."""
     same = content_digest(content)
-    hold(connection, "content", space_id, same)
+    hold_space(connection, space_id)
     query = (
         sa.select(memories)
         .where(
@@ -331,7 +338,7 @@ def _authorized_query(reach: sa.Select[tuple[str, str, bool]], where: StoreFilte
 def _find_in_slot(
     connection: Connection, column: ColumnElement[str], space_id: str, value: str, now: datetime | None
 ) -> Memory | None:
-    hold(connection, "slot", space_id, value)
+    hold_space(connection, space_id)
     query = (
         sa.select(memories)
         .where(memories.c.space_id == space_id, column == value, *_alive(now))
@@ -343,6 +350,7 @@ def _find_in_slot(
 
 
 def _overwrite(connection: Connection, old: Memory, new: Memory) -> None:
+    hold_space(connection, old.space_id)
     values = values_of(new)
     # Uses are counted by `touch` alone: a writer that read the record earlier must not undo them.
     for name in ("id", "access_count", "last_accessed_at"):

@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from engine.domain.access import Space
 from engine.errors import Conflict, InvalidRequest, NotFound
 from engine.store import accounts, marks, outbox
-from engine.store.database import hold
+from engine.store.database import hold, hold_space
 from engine.store.ids import new_id
 from engine.store.schema import memories, memory_versions, space_paths, space_terms, space_totals, spaces
 
@@ -106,6 +106,7 @@ def delete(connection: Connection, space_id: str) -> None:
 
     Raises `NotFound`.
     """
+    hold_space(connection, space_id)
     get(connection, space_id)
     outbox.append_space(connection, space_id)
     of_space = sa.select(memories.c.id).where(memories.c.space_id == space_id)

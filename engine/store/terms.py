@@ -15,6 +15,7 @@ from typing import TypeAlias
 from sqlalchemy import Connection, bindparam, delete, select, update
 
 from engine.store.columns import digest
+from engine.store.database import hold_space
 from engine.store.schema import space_terms, space_totals
 from engine.store.upsert import insert_into
 
@@ -36,6 +37,7 @@ class SpaceTotals:
 
 def add(connection: Connection, space_id: str, counts_by_record: Iterable[RecordCounts]) -> None:
     """Count records in."""
+    hold_space(connection, space_id)
     frequencies, records, length = _aggregate(counts_by_record)
     if frequencies:
         upsert = insert_into(connection, space_terms)
@@ -52,6 +54,7 @@ def add(connection: Connection, space_id: str, counts_by_record: Iterable[Record
 
 def remove(connection: Connection, space_id: str, counts_by_record: Iterable[RecordCounts]) -> None:
     """Count records out that were counted in before with the same counts."""
+    hold_space(connection, space_id)
     frequencies, records, length = _aggregate(counts_by_record)
     if frequencies:
         here = (space_terms.c.space_id == space_id) & (space_terms.c.term == bindparam("of_term"))
@@ -64,7 +67,8 @@ def remove(connection: Connection, space_id: str, counts_by_record: Iterable[Rec
 
 
 def clear(connection: Connection, space_id: str) -> None:
-    """Forget all counts of a space, before they are counted again or with the space."""
+    """Forget all counts of a space, before they are counted again."""
+    hold_space(connection, space_id)
     connection.execute(delete(space_terms).where(space_terms.c.space_id == space_id))
     connection.execute(delete(space_totals).where(space_totals.c.space_id == space_id))
 

@@ -94,3 +94,36 @@ def test_of_two_writers_at_one_version_one_is_told_of_the_conflict(house: House)
         return "written"
 
     assert sorted(map(str, in_threads(work))) == [*["conflict"] * (THREADS - 1), "written"]
+
+
+def test_writers_that_touch_the_same_terms_in_opposite_orders_do_not_deadlock(house: House) -> None:
+    vocabulary = [f"t{number}" for number in range(10)]
+
+    def work(number: int) -> None:
+        for _ in range(4):
+            with house.database.writing() as connection:
+                for term in vocabulary if number % 2 else reversed(vocabulary):
+                    terms.add(connection, house.space_id, [({term: 1}, 1)])
+                record = memory(space_id=house.space_id)
+                memories.insert(connection, record)
+                terms.remove(connection, house.space_id, [({term: 1}, 1) for term in vocabulary])
+                memories.delete(connection, record.id)
+
+    in_threads(work)
+    with house.database.reading() as connection:
+        assert terms.totals(connection, house.space_id) == terms.SpaceTotals(0, 0)
+        assert terms.document_frequencies(connection, house.space_id, vocabulary) == {}
+        assert paths.matching_path_keys(connection, house.space_id, parse_path_pattern("%")) == frozenset()
+
+
+def test_a_record_deleted_by_many_at_once_is_deleted_by_one(house: House) -> None:
+    doomed, kept = house.put(path="same"), house.put(path="same")
+
+    def work(_: int) -> bool:
+        with house.database.writing() as connection:
+            return memories.delete(connection, doomed.id)
+
+    assert in_threads(work).count(True) == 1
+    with house.database.reading() as connection:
+        assert memories.get(connection, kept.id) == kept
+        assert paths.matching_path_keys(connection, house.space_id, parse_path_pattern("%")) == {"same"}

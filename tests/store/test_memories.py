@@ -130,8 +130,8 @@ def test_hard_delete_removes_record_versions_and_path(house: House) -> None:
     new = replace(old, content="later", version=2)
     with house.database.writing() as connection:
         memories.replace(connection, old, new)
-        memories.delete(connection, old.id)
-        memories.delete(connection, old.id)
+        assert memories.delete(connection, old.id)
+        assert not memories.delete(connection, old.id)
         assert memories.get(connection, old.id) is None
         assert memories.versions(connection, old.id) == []
         assert _paths(connection, house) == set()
