@@ -40,7 +40,8 @@ ALLOWED: dict[str, frozenset[str]] = {
     "engine.retrieval": DERIVED,
     "engine.writing": DERIVED,
     "engine.upkeep": DERIVED | {"engine.writing"},
-    "engine.engine": VERBS,
+    "engine.companion": VERBS,
+    "engine.engine": VERBS | {"engine.companion"},
     "engine": VERBS | {"engine.engine"},
     "mcp_profiles": FACADE,
     "api": FACADE | {"mcp_profiles"},
@@ -186,7 +187,8 @@ def test_a_long_file_says_why_it_is_long(module: Module) -> None:
 @pytest.mark.parametrize("module", modules(), ids=by_name)
 def test_a_module_with_code_states_its_duty(module: Module) -> None:
     has_code = any(not isinstance(node, ast.Import | ast.ImportFrom) for node in module.tree.body)
-    assert not has_code or ast.get_docstring(module.tree), "no module docstring"
+    names_of_tests_say_it = module.path.name.startswith("test_")
+    assert not has_code or names_of_tests_say_it or ast.get_docstring(module.tree), "no module docstring"
 
 
 @pytest.mark.parametrize("module", modules(), ids=by_name)

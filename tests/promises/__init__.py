@@ -1,0 +1,1 @@
+"""The promises of Memvouch, one module for each part of the product."""
