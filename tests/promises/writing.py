@@ -134,6 +134,10 @@ WRITING = (
         "concurrent-use",
         "Many threads read and write at once without a lock error.",
         "issue 2.2",
-        ("store/test_concurrency.py", "index/test_qdrant_server.py::test_many_threads_may_use_one_index"),
+        (
+            "store/test_concurrency.py",
+            "store/test_turnstile.py",
+            "index/test_qdrant_server.py::test_many_threads_may_use_one_index",
+        ),
     ),
 )
