@@ -204,3 +204,35 @@ def test_writers_of_one_process_pass_in_the_order_in_which_they_came(sqlite_file
         thread.join()
     database.close()
     assert passed == list(range(6))
+
+
+@pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
+def test_a_nul_character_on_postgres_is_an_invalid_request_not_an_outage(database: Database) -> None:
+    with pytest.raises(InvalidRequest), database.writing() as connection:
+        marks.put(connection, "key", "nul \0 inside")
+
+
+@pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
+def test_a_connection_that_breaks_in_a_transaction_is_store_unavailable_and_the_next_one_works(
+    database: Database,
+) -> None:
+    with pytest.raises(StoreUnavailable), database.writing() as connection:
+        marks.put(connection, "key", "lost")
+        victim = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
+        with database.reading() as other:
+            other.execute(text("SELECT pg_terminate_backend(:pid)"), {"pid": victim})
+        marks.put(connection, "key", "lost too")
+    with database.reading() as connection:
+        assert marks.get(connection, "key") is None
+
+
+@pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
+def test_a_pooled_connection_that_died_while_idle_is_replaced(database: Database, store_url: URL) -> None:
+    with database.reading() as connection:
+        victim = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
+    killer = Database.open(store_url)
+    with killer.reading() as connection:
+        assert connection.execute(text("SELECT pg_terminate_backend(:pid)"), {"pid": victim}).scalar_one()
+    killer.close()
+    with database.reading() as connection:
+        assert connection.execute(text("SELECT pg_backend_pid()")).scalar_one() != victim
