@@ -5,6 +5,10 @@ unit length. Texts are sorted by length and cut into batches of bounded size, so
 batch is padding. The weights are int8 but the arithmetic is float32, which is why a text's vector
 does not depend on the batch it came in (a test holds this).
 
+One run of the model keeps to one core, and batches run side by side. The model is so small that
+more cores hardly speed up a query, while onnxruntime's own threads would wait for each other, and
+burn the other cores doing so, whenever the machine has anything else to do.
+
 The model was trained on at most 256 tokens, two of them special; its position table would take
 512, but vectors of longer texts were never trained. Longer texts are refused, not cut.
 """
@@ -14,6 +18,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,8 +49,8 @@ class BundledEmbedder:
     """
 
     def __init__(self, threads: int = 0) -> None:
-        """`threads` is the number of cores that one call may use; 0 means all of them."""
-        self._threads = threads or os.cpu_count() or 1
+        """`threads` is the number of batches of documents under way at a time; 0 means one per core."""
+        self._workers = ThreadPoolExecutor(threads or os.cpu_count() or 1, thread_name_prefix="memvouch-embed")
         self._loading = threading.Lock()
         self._session: InferenceSession | None = None
 
@@ -81,22 +86,28 @@ class BundledEmbedder:
             return vectors
         session = self._loaded()
         encodings = _encode(texts)
-        for batch in _batches([len(encoding) for encoding in encodings]):
-            vectors[batch] = _run(session, [encodings[place] for place in batch])
+        batches = list(_batches([len(encoding) for encoding in encodings]))
+
+        def embedded(batch: Sequence[int]) -> Vectors:
+            return _run(session, [encodings[place] for place in batch])
+
+        found = self._workers.map(embedded, batches) if len(batches) > 1 else map(embedded, batches)
+        for batch, batch_vectors in zip(batches, found, strict=True):
+            vectors[batch] = batch_vectors
         return vectors
 
     def _loaded(self) -> InferenceSession:
         with self._loading:
             if self._session is None:
-                self._session = _open_session(self._threads)
+                self._session = _open_session()
             return self._session
 
 
-def _open_session(threads: int) -> InferenceSession:
+def _open_session() -> InferenceSession:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     weights = wordpiece.verified_bytes(model.model_path(), _MODEL_SHA256)
@@ -117,10 +128,10 @@ def _encode(texts: Sequence[str]) -> list[Encoding]:
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Places of texts that are embedded together: shortest first, bounded in texts and padded tokens."""
+    """Places of texts that are embedded together: longest first, bounded in texts and padded tokens."""
     batch: list[int] = []
-    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if len(batch) == _BATCH_TEXTS or (len(batch) + 1) * lengths[place] > _BATCH_TOKENS:
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
+        if len(batch) == _BATCH_TEXTS or (len(batch) + 1) * lengths[batch[0] if batch else place] > _BATCH_TOKENS:
             yield batch
             batch = []
         batch.append(place)
