@@ -20,6 +20,7 @@ from api.admin import routes as admin
 from api.deps import Host
 from api.envelope import AUDIT_HEADER, IGNORED_HEADER, REQUEST_ID_HEADER, Envelope
 from api.guards import Guards
+from api.host import routes as host_verbs
 from api.limits import BodyLimit, RateLimit
 from api.metrics import Metrics
 from api.options import ServerOptions
@@ -80,6 +81,7 @@ def create_app(engine: Engine, options: ServerOptions) -> FastAPI:
 
 def _include(app: FastAPI) -> None:
     app.include_router(health.router)
+    app.include_router(host_verbs.router)
     for router in XMEMO_ROUTERS:
         include_xmemo(app, router)
 

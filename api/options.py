@@ -19,7 +19,8 @@ class ServerOptions:
 
     `allowed_hosts` and `allowed_origins` come on top of the loopback names and the same origin.
     `rate_limit_per_minute` is per token; 0 is no limit. `threads` bounds the engine calls that run
-    at a time. `public_url` is the origin that clients see, for links in discovery documents.
+    at a time. `public_url` is the origin that clients see, for links in discovery documents. After
+    `idle_exit_seconds` without a request the host ends by itself; 0 is never.
     """
 
     host: str = DEFAULT_HOST
@@ -34,6 +35,7 @@ class ServerOptions:
     shutdown_timeout_seconds: float = 20.0
     threads: int = 8
     socket: bool = True
+    idle_exit_seconds: float = 0.0
 
     @property
     def is_loopback(self) -> bool:

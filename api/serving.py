@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -27,12 +28,13 @@ import uvicorn
 
 from api.app import create_app
 from api.health import VERSION
+from api.host.idle import Idle
+from api.host.start import HOST_FILE
 from api.options import ServerOptions
 from engine.engine import Engine
 from engine.errors import SetupError
 from engine.upkeep.first_run import owner_token
 
-HOST_FILE = "host.json"
 SOCKET_FILE = "host.sock"
 _SOCKET_PATH_LIMIT = 100
 _BACKLOG = 1024
@@ -57,9 +59,10 @@ def serve(engine: Engine, options: ServerOptions, started: Callable[[Listening],
     options.check()
     data_dir = engine.settings.data_dir
     owner_token(engine.database, data_dir)
+    app = Idle(create_app(engine, options))
     server = uvicorn.Server(
         uvicorn.Config(
-            create_app(engine, options),
+            app,
             log_config=None,
             access_log=False,
             proxy_headers=False,
@@ -82,6 +85,8 @@ def serve(engine: Engine, options: ServerOptions, started: Callable[[Listening],
         listening = Listening(os.getpid(), _url(options, port), str(path) if path else None)
         stack.enter_context(_host_file(data_dir / HOST_FILE, listening))
         started(listening)
+        if options.idle_exit_seconds:
+            app.watch(options.idle_exit_seconds, partial(setattr, server, "should_exit", True))
         server.run(sockets)
 
 

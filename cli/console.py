@@ -84,6 +84,7 @@ class State:
     """What the global options said, and where output goes. One for each run of the command."""
 
     data_dir: Path | None = None
+    in_process: bool = False
     debug: bool = False
     json: bool = False
     out: Console = field(default_factory=lambda: _console(stderr=False))

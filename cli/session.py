@@ -6,6 +6,7 @@ these verbs can stand behind them, an engine in this process or a client of a ru
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
@@ -112,11 +113,26 @@ def settings_of(state: State) -> Settings:
 
 @contextmanager
 def session(state: State, *, for_reindex: bool = False) -> Iterator[tuple[Verbs, Principal]]:
-    """The engine of the data folder and its local owner. Raises what `Engine.open` raises."""
-    from engine.engine import Engine
+    """The verbs of the data folder and its local owner.
 
-    with Engine.open(settings_of(state), for_reindex=for_reindex) as engine:
-        yield engine, engine.local_owner()
+    The folder's host answers if one lives, and one is started if none does; with `--in-process`, on a
+    system without Unix sockets, and for a reindex of a folder without a host, the engine runs in this
+    process. Raises what `Engine.open` raises, and `Unavailable` if no host comes up.
+    """
+    from api.host.start import living_socket
+
+    settings = settings_of(state)
+    alone = for_reindex and living_socket(settings.data_dir) is None
+    if alone or state.in_process or not hasattr(socket, "AF_UNIX"):
+        from engine.engine import Engine
+
+        with Engine.open(settings, for_reindex=for_reindex) as engine:
+            yield engine, engine.local_owner()
+        return
+    from api.host.remote import RemoteEngine
+
+    with RemoteEngine(settings.data_dir) as remote:
+        yield remote, remote.local_owner()
 
 
 def space_names(verbs: Verbs, principal: Principal) -> dict[str, str]:

@@ -65,6 +65,15 @@ def serve(
         float,
         typer.Option(min=0.1, envvar="MEMVOUCH_REQUEST_TIMEOUT", help="Seconds until a 503.", rich_help_panel=_GUARD),
     ] = 30.0,
+    idle_exit: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            envvar="MEMVOUCH_IDLE_EXIT",
+            help="End after so many seconds without a request; 0: never.",
+            rich_help_panel=_LISTEN,
+        ),
+    ] = 0.0,
     debug_logs: Annotated[bool, typer.Option("--debug-logs", help="Log at DEBUG.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -94,6 +103,7 @@ def serve(
         max_body_bytes=max_body,
         rate_limit_per_minute=rate_limit,
         request_timeout_seconds=timeout,
+        idle_exit_seconds=idle_exit,
     )
     options.check()
     settings = settings_of(state)

@@ -60,7 +60,7 @@ def delete(database: Database, applier: Applier, principal: Principal, ref: str,
             if not found.may_manage:
                 raise Forbidden("only an owner may delete a space")
             audit.append(connection, principal, "delete_space", now, target=found.space.id, space_id=found.space.id)
-            space_store.remove(connection, found.space.id)
+            space_store.delete(connection, found.space.id)
         applier.index.delete_space(found.space.id)
         if applier.mirror is not None:
             applier.mirror.delete_space(found.space.id)
