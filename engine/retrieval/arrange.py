@@ -76,7 +76,8 @@ def _diverse(ordered: list[Judged], limit: int) -> list[Judged]:
     """Maximal marginal relevance by shared words, on the records that may be shown."""
     words = {each.memory.id: set(term_counts(analyse(each.memory.content[:2000]))) for each in ordered}
     top = max((each.rank for each in ordered), default=1.0) or 1.0
-    left, chosen = list(ordered), []
+    left = list(ordered)
+    chosen: list[Judged] = []
     while left and len(chosen) < limit:
         best = max(
             left,

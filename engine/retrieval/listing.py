@@ -33,7 +33,7 @@ def list_all(connection: Connection, spaces: Sequence[ReadableSpace], prepared: 
         descending=prepared.query.time_order is not TimeOrder.ASCENDING,
     )
     if not found:
-        stored = any(memories.count_live(connection, space_id, prepared.now) for space_id in ids)
+        stored = memories.has_live(connection, ids, prepared.now)
         reason = NoMatchReason.FILTERED_OUT if stored else NoMatchReason.EMPTY_SPACE
         return NoMatch(reason=reason, threshold=0.0, considered=0, best_confidence=0.0)
     return Matches(hits=tuple(_hit(memory) for memory in found), threshold=0.0, considered=total)

@@ -314,8 +314,7 @@ class Searcher:
             if all(each.verdict is Verdict.IDENTIFIER_ABSENT for each in judged):
                 return NoMatchReason.IDENTIFIER_ABSENT
             return NoMatchReason.BELOW_THRESHOLD
-        ids = [each.space.id for each in spaces]
-        if not any(memories.count_live(connection, space_id, prepared.now) for space_id in ids):
+        if not memories.has_live(connection, [each.space.id for each in spaces], prepared.now):
             return NoMatchReason.EMPTY_SPACE
         return NoMatchReason.FILTERED_OUT
 

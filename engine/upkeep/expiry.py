@@ -26,8 +26,8 @@ def sweep_expired(database: Database, applier: Applier, now: datetime) -> int:
         with applier.change() as (connection, change):
             expired = memories.get_many(connection, memories.expired_ids(connection, now, BATCH))
             for memory in expired.values():
-                if counted(memory):
+                # Deleted first: where several replicas sweep one store, only one of them counts it out.
+                if memories.delete(connection, memory.id) and counted(memory):
                     count_out(connection, memory)
-                memories.delete(connection, memory.id)
                 change.drop(memory.id)
             swept += len(expired)

@@ -94,16 +94,16 @@ class Changer:
             old = writable_memory(connection, principal, memory_id)
             if mode is ForgetMode.SOFT and (old.status is Status.DELETED or _expired(old, now)):
                 raise NotFound(NOT_FOUND)
+            new = replace(old, status=Status.DELETED, updated_at=max(now, old.updated_at), version=old.version + 1)
+            if mode is ForgetMode.SOFT:
+                memories.replace(connection, old, new)
+            elif not memories.delete(connection, old.id):
+                raise NotFound(NOT_FOUND)
             if counted(old):
                 count_out(connection, old)
             change.drop(old.id)
             _audit(connection, principal, mode.value, old, now, reason)
-            if mode is ForgetMode.HARD:
-                memories.delete(connection, old.id)
-                return None
-            new = replace(old, status=Status.DELETED, updated_at=max(now, old.updated_at), version=old.version + 1)
-            memories.replace(connection, old, new)
-            return new
+            return new if mode is ForgetMode.SOFT else None
 
     def restore(self, principal: Principal, memory_id: str, now: datetime) -> Memory:
         """A softly deleted record, back under its id; an active one is returned as it is.

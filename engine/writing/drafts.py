@@ -40,6 +40,8 @@ def check_content(content: str) -> str:
     """The content as it will be stored: as sent. Blank or oversized content is refused."""
     if not clean(content).strip():
         raise InvalidRequest("content is blank; a memory needs text", field="content")
+    if "\x00" in content:
+        raise InvalidRequest("content holds a NUL character", field="content")
     try:
         size = len(content.encode("utf-8"))
     except UnicodeEncodeError as error:
@@ -132,8 +134,8 @@ def build(new: NewMemory, space: Space, principal: Principal, now: datetime) -> 
         confidence=check_share(new.confidence, "confidence"),
         semantic_key=check_key(new.semantic_key, "semantic_key"),
         state_key=check_key(new.state_key, "state_key"),
-        source=new.source,
-        source_id=new.source_id,
+        source=check_key(new.source, "source"),
+        source_id=check_key(new.source_id, "source_id"),
         agent_id=principal.agent_id,
         agent_instance_hash=principal.agent_instance_hash,
         item_status=new.item_status,

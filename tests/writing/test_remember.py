@@ -117,6 +117,7 @@ def test_a_batch_is_written_whole_or_not_at_all(engine: Engine) -> None:
     [
         (NewMemory(content="\u200b \n"), "content"),
         (NewMemory(content="a\ud800"), "content"),
+        (NewMemory(content="a\x00b"), "content"),
         (NewMemory(content="a", path="a\x00b"), "path"),
         (NewMemory(content="a", path="p" * 1025), "path"),
         (NewMemory(content="a", importance=1.5), "importance"),
