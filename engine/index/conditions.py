@@ -1,25 +1,15 @@
 """From an `IndexFilter` to plain conditions that each adapter translates word by word.
 
-Two forms of the same filter:
-
-* `flat`: one conjunction. For an engine that plans well.
-* `lanes`: up to two disjoint conjunctions whose union is the filter. Qdrant Edge pays per point for
-  every condition beyond the first (100,000 points, float16: 6 ms with one, 25 ms with two, 50 ms
-  with the four that every search has). A *lane* is one payload key that stands for space, status,
-  searchable kind and "has an expiry or not" together. Nearly all records never expire, so the
-  usual search is one condition on the lasting lane, and a second, small one on the expiring lane.
-
 Times are integers: microseconds since 1970, exact as long as they stay below 2**53 (the year 2255),
-because engines compare ranges as doubles. A record without expiry expires at `NEVER`.
+because engines compare ranges as doubles. A record without expiry expires at `NEVER`, so that
+"alive" is one range and not "absent or later".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from engine.domain.query import SEARCHABLE_KINDS
 from engine.index.protocol import IndexFilter
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -64,54 +54,39 @@ def can_match(where: IndexFilter) -> bool:
     return all(allowed is None or allowed for allowed in sets)
 
 
-def flat(where: IndexFilter) -> tuple[Condition, ...]:
-    """The filter as one conjunction. Raises `ValueError` for a window without a time axis."""
+def conjunction(where: IndexFilter) -> tuple[Condition, ...]:
+    """All conditions of the filter. Raises `ValueError` for a window without a time axis."""
     return (
-        OneOf("space_id", frozenset({where.space_id})),
-        _alive(where),
-        *_sets(status=where.statuses, kind=where.kinds),
-        *_narrowing(where),
+        one_of("space_id", where.space_id),
+        alive(where),
+        *allowed(status=where.statuses, kind=where.kinds),
+        *narrowing(where),
     )
 
 
-def lanes(where: IndexFilter) -> tuple[tuple[Condition, ...], ...]:
-    """The filter as disjoint conjunctions, cheapest form first. Raises as `flat` does."""
-    if where.statuses is None or where.kinds is None:
-        return (flat(where),)
-    kinds = () if where.kinds == SEARCHABLE_KINDS else _sets(kind=where.kinds)
-    rest = (*kinds, *_narrowing(where))
-    lasting, expiring = (
-        OneOf("lane", frozenset(_lanes_of(where.space_id, where.statuses, where.kinds, expires=expires)))
-        for expires in (False, True)
-    )
-    return (lasting, *rest), (expiring, _alive(where), *rest)
-
-
-def lane(space_id: str, status: str, kind: str, *, expires: bool) -> str:
-    """The value that a point carries under the payload key `lane`."""
-    searchable = "searchable" if kind in SEARCHABLE_KINDS else "other"
-    return f"{space_id}/{status}/{searchable}/{'expiring' if expires else 'lasting'}"
-
-
-def _lanes_of(space_id: str, statuses: Iterable[str], kinds: frozenset[str], *, expires: bool) -> set[str]:
-    return {lane(space_id, status, kind, expires=expires) for status in statuses for kind in kinds}
-
-
-def _alive(where: IndexFilter) -> Between:
-    return Between(key="expires_at", above=micros(where.alive_at))
-
-
-def _narrowing(where: IndexFilter) -> tuple[Condition, ...]:
+def narrowing(where: IndexFilter) -> tuple[Condition, ...]:
+    """The conditions that a usual search does not have: all but space, status, kind and expiry."""
     exact = {name: getattr(where, name) for name in EXACT_FIELDS}
     return (
-        *_sets(path_key=where.path_keys, memory_type=where.memory_types, record_id=where.record_ids),
-        *(OneOf(name, frozenset({value})) for name, value in exact.items() if value is not None),
+        *allowed(path_key=where.path_keys, memory_type=where.memory_types, record_id=where.record_ids),
+        *(one_of(name, value) for name, value in exact.items() if value is not None),
         *_window(where),
     )
 
 
-def _sets(**allowed: frozenset[str] | None) -> tuple[Condition, ...]:
-    return tuple(OneOf(key, values) for key, values in allowed.items() if values is not None)
+def alive(where: IndexFilter) -> Between:
+    """Not expired at `alive_at`."""
+    return Between(key="expires_at", above=micros(where.alive_at))
+
+
+def allowed(**values: frozenset[str] | None) -> tuple[OneOf, ...]:
+    """A condition for each key whose set is given."""
+    return tuple(OneOf(key, chosen) for key, chosen in values.items() if chosen is not None)
+
+
+def one_of(key: str, *values: str) -> OneOf:
+    """The condition in short."""
+    return OneOf(key, frozenset(values))
 
 
 def _window(where: IndexFilter) -> tuple[Condition, ...]:

@@ -1,7 +1,7 @@
 """Which index the settings name, and where a generation of it lies.
 
-    edge:                   Qdrant Edge in `<data_dir>/index-<generation>`
-    qdrant://host:6334      a Qdrant server, collection `<index_collection>-<generation>`
+edge:                   Qdrant Edge in `<data_dir>/index-<generation>`
+qdrant://host:6334      a Qdrant server, collection `<index_collection>-<generation>`
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """The best records, from an engine that ranks passages.
 
-Ask for the best `width` passages and keep one hit per record. One long record may own all of them,
-so the width grows fourfold until enough records are seen or the passages end. Nothing that was not
-fetched can beat what was: passages arrive best first, therefore the first seen of a record is its
-best. A tie at the cut is fetched as a whole, up to `TIE_WIDTH` passages, so that the order by
-record id holds; in a larger tie the engine's own order decides who is in.
+Ask for the best `width` passages and keep one hit per record. Passages arrive best first, therefore
+the first seen of a record is its best and nothing unseen can beat it. Two things ask for more:
+
+* One long record may own all of them: the width grows fourfold until enough records are seen or
+  the passages end.
+* Records may tie where the width cuts: then the tie is fetched as well, so that the order by record
+  id holds. Of a tie beyond the best `TIE_WIDTH` passages the engine's own order decides who is in.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from collections.abc import Callable
 from engine.index.points import best_by_record
 from engine.index.protocol import IndexHit
 
-TIE_WIDTH = 4096
+TIE_WIDTH = 256
 _GROWTH = 4
 
 Fetch = Callable[[int], list[IndexHit]]
@@ -27,12 +29,11 @@ def top_records(fetch: Fetch, limit: int) -> list[IndexHit]:
     while True:
         passages = fetch(width)
         records = best_by_record(passages)[:limit]
-        if len(passages) < width or _is_settled(records, passages, limit):
+        if len(passages) < width:
             return records
-        width *= _GROWTH
-
-
-def _is_settled(records: list[IndexHit], passages: list[IndexHit], limit: int) -> bool:
-    if len(records) < limit:
-        return False
-    return records[-1].score > passages[-1].score or len(passages) >= TIE_WIDTH
+        if len(records) < limit:
+            width *= _GROWTH
+        elif records[-1].score > passages[-1].score or width >= TIE_WIDTH:
+            return records
+        else:
+            width = TIE_WIDTH

@@ -60,10 +60,13 @@ def batches(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
 
 
 def check_points(points: Sequence[Point], dimension: int) -> None:
-    """Check all points before the first is written. Raises `ValueError`."""
+    """Check vectors and times of all points before the first is written. Raises `ValueError`."""
     for point in points:
         check_dense(point.dense, dimension)
         check_lexical(point.lexical)
+        for moment in (point.created_at, point.updated_at, point.event_time, point.expires_at):
+            if moment is not None and moment.tzinfo is None:
+                raise ValueError(f"a time of record {point.record_id} has no time zone")
 
 
 def check_limit(limit: int) -> None:

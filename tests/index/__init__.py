@@ -1,0 +1,1 @@
+"""Tests of the index room: one contract for the reference, Qdrant Edge and a real Qdrant server."""
