@@ -31,7 +31,7 @@ class ServerOptions:
     allowed_origins: tuple[str, ...] = ()
     max_body_bytes: int = MAX_BODY_BYTES
     rate_limit_per_minute: int = 0
-    request_timeout_seconds: float = 30.0
+    request_timeout_seconds: float = 60.0
     shutdown_timeout_seconds: float = 20.0
     threads: int = 8
     socket: bool = True

@@ -63,8 +63,8 @@ def serve(
     ] = 4 * 1024 * 1024,
     timeout: Annotated[
         float,
-        typer.Option(min=0.1, envvar="MEMVOUCH_REQUEST_TIMEOUT", help="Seconds until a 503.", rich_help_panel=_GUARD),
-    ] = 30.0,
+        typer.Option(min=0.01, envvar="MEMVOUCH_REQUEST_TIMEOUT", help="Seconds until a 503.", rich_help_panel=_GUARD),
+    ] = 60.0,
     idle_exit: Annotated[
         float,
         typer.Option(
