@@ -19,17 +19,27 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="MEMVOUCH_", extra="ignore", frozen=True)
 
-    data_dir: Path = Field(default_factory=default_data_dir, description="Folder of the store, the index and the owner token.")
-    database_url: str | None = Field(default=None, description="SQLAlchemy URL of the store; unset: SQLite in the data folder.")
-    index_url: str = Field(default="edge:", description="`edge:` for embedded Qdrant Edge, `qdrant://host:6334` for a server.")
+    data_dir: Path = Field(
+        default_factory=default_data_dir, description="Folder of the store, the index and the owner token."
+    )
+    database_url: str | None = Field(
+        default=None, description="SQLAlchemy URL of the store; unset: SQLite in the data folder."
+    )
+    index_url: str = Field(
+        default="edge:", description="`edge:` for embedded Qdrant Edge, `qdrant://host:6334` for a server."
+    )
     index_api_key: str | None = Field(default=None, description="API key of the Qdrant server.", repr=False)
     index_collection: str = Field(default="memvouch", description="Collection name on a Qdrant server.")
     embedder: str = Field(default="bundled", description="`bundled`, `fastembed:<model>` or `openai:<model>`.")
-    embedder_url: str | None = Field(default=None, description="Base URL of an OpenAI-compatible `/v1/embeddings` endpoint.")
+    embedder_url: str | None = Field(
+        default=None, description="Base URL of an OpenAI-compatible `/v1/embeddings` endpoint."
+    )
     embedder_api_key: str | None = Field(default=None, description="Key for that endpoint.", repr=False)
     pair_scorer: str | None = Field(default=None, description="`fastembed:<cross-encoder>`; unset: none.")
     threads: int = Field(default=0, ge=0, description="Threads of the bundled model; 0: one per core.")
-    operating_point: str = Field(default="default", pattern="^(lenient|default|strict)$", description="Named strict threshold.")
+    operating_point: str = Field(
+        default="default", pattern="^(lenient|default|strict)$", description="Named strict threshold."
+    )
     pool_size: int = Field(default=20, ge=5, le=200, description="Records that evidence looks at per space.")
     flush_seconds: float = Field(default=1.0, gt=0, description="How often the index is flushed in the background.")
 

@@ -26,7 +26,7 @@ sys.stdin.read()
 def test_a_second_process_is_told_what_to_do(tmp_path: Path) -> None:
     with open_engine(tmp_path) as engine:
         store(engine, "Mine.")
-    with subprocess.Popen(  # noqa: S603
+    with subprocess.Popen(
         [sys.executable, "-c", HOLD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as holder:
         assert holder.stdout is not None

@@ -121,7 +121,7 @@ def test_a_batch_is_written_whole_or_not_at_all(engine: Engine) -> None:
         (NewMemory(content="a", path="a\x00b"), "path"),
         (NewMemory(content="a", path="p" * 1025), "path"),
         (NewMemory(content="a", importance=1.5), "importance"),
-        (NewMemory(content="a", expires_at=datetime(2030, 1, 1)), "expires_at"),  # noqa: DTZ001
+        (NewMemory(content="a", expires_at=datetime(2030, 1, 1)), "expires_at"),
         (NewMemory(content="a", semantic_key="k" * 513), "semantic_key"),
     ],
 )
