@@ -75,10 +75,7 @@ def _projection(memory: Memory, spans: Sequence[Span], vectors: Vectors) -> Proj
     whole = statistics(memory.content, memory.path)
     points = []
     for ordinal, (span, vector) in enumerate(zip(spans, vectors, strict=True)):
-        if len(spans) == 1:
-            terms = whole
-        else:
-            terms = statistics(memory.content[span.start : span.end], memory.path)
+        terms = whole if len(spans) == 1 else statistics(memory.content[span.start : span.end], memory.path)
         indices, values = document_weights(terms.counts, terms.length)
         points.append(_point(memory, ordinal, span, vector, SparseVector(indices, values)))
     return Projection(memory.id, tuple(points), whole)

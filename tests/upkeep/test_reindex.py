@@ -42,14 +42,14 @@ def test_an_interrupted_reindex_goes_on_and_misses_no_change(tmp_path: Path) -> 
         for number in range(150):
             store(engine, f"Note number {number} about topic t{number}.")
 
-    class Stopped(Exception):
+    class StoppedError(Exception):
         """Stands in for a killed process."""
 
     def stop_at_first_batch(done: int, total: int) -> None:
-        raise Stopped
+        raise StoppedError
 
     with open_engine(tmp_path) as engine:
-        with pytest.raises(Stopped):
+        with pytest.raises(StoppedError):
             engine.reindex(stop_at_first_batch)
         first = engine.list_memories(engine.local_owner(), ListQuery(order=TimeOrder.ASCENDING)).memories[0]
         engine.forget(engine.local_owner(), first.id)
