@@ -40,11 +40,17 @@ scss xml log lock tar gz zip tgz xz rar exe dll so dylib bin iso dmg deb rpm whl
 avi mov mkv com org net io dev
 """
 _PLAIN_PREFIXES = """
-mid pre post late early circa since top under over sub january february march april may june july august september
-october november december jan feb mar apr jun jul aug sep sept oct nov dec
+mid pre post late early circa since top under over sub anti non pro multi inter intra semi
+january february march april may june july august september october november december
+jan feb mar apr jun jul aug sep sept oct nov dec
+"""
+_PLAIN_SUFFIXES = """
+like based dependent independent induced mediated positive negative related specific deficient containing driven style
+type only free compatible aware powered enabled bound sized ready level
 """
 _FILE_ENDINGS = frozenset(_EXTENSIONS.split())
-_BEFORE_PLAIN_NUMBERS = frozenset(_PLAIN_PREFIXES.split())
+_NAMELESS_STARTS = frozenset(_PLAIN_PREFIXES.split())
+_NAMELESS_ENDS = frozenset(_PLAIN_SUFFIXES.split())
 
 
 def is_identifier(compound: str) -> bool:
@@ -115,6 +121,8 @@ def _is_hyphenated(compound: str) -> bool:
     pieces = compound.split("-")
     if all(piece.isdecimal() for piece in pieces):
         return len(pieces) >= 3
+    if pieces[0] in _NAMELESS_STARTS or pieces[-1] in _NAMELESS_ENDS:
+        return False
     if any(is_code(piece) for piece in pieces):
         return True
     words = [piece for piece in pieces if piece.isalpha()]
@@ -122,7 +130,7 @@ def _is_hyphenated(compound: str) -> bool:
         return False
     if not words or not pieces[0].isalpha():
         return any(not _VOWEL.search(word) and not _is_unit(word) for word in words if word.isascii())
-    return pieces[0] not in _BEFORE_PLAIN_NUMBERS and not any(is_stop_word(word) for word in words if len(word) > 1)
+    return not any(is_stop_word(word) for word in words if len(word) > 1)
 
 
 def _is_unit(word: str) -> bool:

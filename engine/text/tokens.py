@@ -1,10 +1,11 @@
 """Cut a chunk (a run without white space) into raw terms.
 
-One expression finds the pieces: addresses with a scheme, numbers with thousands separators, names
-like `C++`, symbols (emoji), runs of unspaced scripts, and *compounds*: letters, digits and `_`
-joined by single punctuation marks. A compound that is an identifier (`engine.text.shapes`) becomes
-the terms of `engine.text.identifiers`. Any other falls apart at its widest joiner, and its pieces
-are looked at in turn. All offsets are relative to the chunk.
+One expression finds the pieces: addresses with a scheme, numbers with thousands separators and the
+currency that touches them, names like `C++`, symbols (emoji), runs of unspaced scripts, and
+*compounds*: letters, digits and `_` joined by single punctuation marks. A compound that is an
+identifier (`engine.text.shapes`) becomes the terms of `engine.text.identifiers`. Any other falls
+apart at its widest joiner, and its pieces are looked at in turn. All offsets are relative to the
+chunk.
 
 Every step takes time linear in the chunk: no expression can run to the end of a long chunk from
 many starts, so repetitions that may fail late are bounded or possessive.
@@ -35,6 +36,7 @@ _PIECE = regex.compile(
     rf"""
       (?P<address> [A-Za-z][A-Za-z0-9+.\-]{{0,20}}:// [!\#-&(-;=?-Z_a-z~\[\]]++ )
     | (?P<number> \p{{Nd}}{{1,3}}(?:,\p{{Nd}}{{3}}){{1,8}}(?:\.\p{{Nd}}{{1,20}})?(?![\w,]) )
+    | (?P<currency> (?<!\w)[A-Za-z]{{2,3}}(?=\p{{Nd}}{{1,3}}(?:,\p{{Nd}}{{3}}){{1,8}}(?![\w,])) )
     | (?P<named> (?<!\w)(?:[A-Za-z]{{1,20}}\+\+|[A-Za-z]\#)(?!\w) )
     | (?P<symbol> \p{{Regional_Indicator}}{{2}}
         | \p{{Extended_Pictographic}}(?:\uFE0F|\p{{Emoji_Modifier}}|\u200D\p{{Extended_Pictographic}})*+ )
@@ -76,7 +78,7 @@ def _terms(chunk: str) -> Iterator[RawTerm]:
                 yield from _address(surface, start)
             case "number":
                 yield _number(surface.replace(",", ""), start, found.end())
-            case "named" | "symbol":
+            case "named" | "symbol" | "currency":
                 yield RawTerm(index_form(surface), TermKind.WORD, start, found.end(), False)
             case "unspaced":
                 for form, left, right in bigrams(surface):

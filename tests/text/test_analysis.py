@@ -77,6 +77,7 @@ def texts(analysis: Analysis) -> list[str]:
         ("ＴＳ１００２", "ts1002"),
         ("错误TS1002未终止", "ts1002"),
         ("v2.5.1’s notes", "2.5.1"),
+        ("UCP1-dependent", "ucp1"),
     ],
 )
 def test_an_exact_name_is_an_identifier(text: str, identifier: str) -> None:
@@ -96,7 +97,7 @@ def test_an_exact_name_is_an_identifier(text: str, identifier: str) -> None:
         "in 1999 for $500,000 or 3.5 or 1,234,567.89 at 50%",
         "3-5 1.5-2.5 10:00-11:00 9-11",
         "5-year-old 12-inch 3.5-inch 2nd-floor",
-        "mid-2020 top-10 july-2024",
+        "mid-2020 top-10 july-2024 anti-interleukin-2",
         "team/release and/or he/she yes/no his/her/their km/h $5/month",
         "e.g. i.e. U.S. Ph.D. a.m.",
         "later.then done.the fig.3 no.5 1.Introduction",
@@ -206,6 +207,7 @@ def test_function_words_are_kept_and_flagged() -> None:
         ("٢٠٢٤", ("2024",)),
         ('19" rack', ("19",)),
         ("1990s", ("1990",)),
+        ("$US250,000", ("250000",)),
         ("v2.5.1", ()),
     ],
 )
