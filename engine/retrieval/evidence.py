@@ -1,0 +1,108 @@
+"""Evidence: what speaks for and against each pooled record, as numbers and as words for a person.
+
+The numbers are `engine.retrieval.features`; this module lays them beside the record and says in
+plain words what matched and what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.domain.outcome import Leg
+from engine.retrieval.features import FEATURES, Matrix, SpaceView, Weighed, match, table, weigh
+from engine.retrieval.question import Question
+from engine.retrieval.reading import Reading, read
+
+__all__ = ["FEATURES", "Candidate", "Evidence", "SpaceView", "gather"]
+
+_NAMED = 4
+"""At most so many words are named in one reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One pooled record. `passage` is its best passage; `lexical` is 0.0 if no term matched."""
+
+    memory_id: str
+    content: str
+    passage: str
+    path: str
+    dense: float
+    lexical: float
+    fused: float
+    legs: frozenset[Leg]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """`features` are aligned with `FEATURES`; `reasons` are plain words, best first."""
+
+    features: tuple[float, ...]
+    coverage: float
+    lexical: float
+    matched_terms: tuple[str, ...]
+    missing_terms: tuple[str, ...]
+    missing_identifiers: tuple[str, ...]
+    reasons: tuple[str, ...]
+
+
+def gather(question: Question, candidates: Sequence[Candidate], space: SpaceView) -> list[Evidence]:
+    """Evidence for each candidate, in their order."""
+    if not candidates:
+        return []
+    readings = [read(each.passage) for each in candidates]
+    words = weigh(question, space)
+    exact, soft = match(words.terms, readings)
+    dense = np.array([each.dense for each in candidates])
+    fused = np.array([each.fused for each in candidates])
+    rows = table(question, words, exact, soft, readings, dense, fused, space)
+    return [
+        _evidence(question, words, each, reading, row, held)
+        for each, reading, row, held in zip(candidates, readings, rows, exact, strict=True)
+    ]
+
+
+def _evidence(
+    question: Question, words: Weighed, candidate: Candidate, reading: Reading, row: Matrix, held: Matrix
+) -> Evidence:
+    surfaces = {term.text: term.surface for term in reversed(question.analysis.terms)}
+    by_weight = sorted(
+        (place for place, term in enumerate(words.terms) if term in surfaces), key=lambda place: -words.weights[place]
+    )
+    matched = tuple(surfaces[words.terms[place]] for place in by_weight if held[place])
+    missing = tuple(surfaces[words.terms[place]] for place in by_weight if not held[place])
+    absent = tuple(sorted(question.identifiers - reading.identifiers))
+    return Evidence(
+        features=tuple(float(value) for value in row),
+        coverage=float(row[FEATURES.index("coverage")]),
+        lexical=candidate.lexical,
+        matched_terms=matched,
+        missing_terms=missing,
+        missing_identifiers=absent,
+        reasons=_reasons(question, reading, matched, missing, absent, candidate.dense),
+    )
+
+
+def _reasons(
+    question: Question,
+    reading: Reading,
+    matched: Sequence[str],
+    missing: Sequence[str],
+    absent: Sequence[str],
+    cosine: float,
+) -> tuple[str, ...]:
+    reasons = []
+    present = sorted(question.identifiers & reading.identifiers)
+    if present:
+        reasons.append(f"names {', '.join(present[:_NAMED])}")
+    if absent:
+        reasons.append(f"does not name {', '.join(absent[:_NAMED])}")
+    if matched:
+        reasons.append(f"has {len(matched)} of {len(matched) + len(missing)} words: {', '.join(matched[:_NAMED])}")
+    if missing:
+        reasons.append(f"no mention of {', '.join(repr(word) for word in missing[:_NAMED])}")
+    reasons.append(f"similar in meaning to {cosine:.2f}")
+    return tuple(reasons)
