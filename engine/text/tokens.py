@@ -167,13 +167,16 @@ def _amount(form: str, start: int, end: int) -> Iterator[RawTerm]:
         yield RawTerm(form, TermKind.WORD, start, end, False)
         yield RawTerm(form[:-2], TermKind.PART, start, end - 2, False)
         return
+    aligned = len(form) == end - start  # not so if invisible characters stand between
     for found in _AMOUNT.finditer(form):
-        left, right = start + found.start("number"), start + found.end("number")
-        yield _number(found["number"].replace(",", ""), left, right)
-        if hour := found["number"].partition(":")[0] if ":" in found["number"] else "":
-            yield RawTerm(number_form(hour), TermKind.PART, left, left + len(hour), False)
-        if unit := found["unit"]:
-            yield RawTerm(stem(unit), TermKind.WORD, right, start + found.end(), is_stop_word(unit))
+        number, unit = found["number"], found["unit"]
+        left, middle = (start + found.start(), start + found.end("number")) if aligned else (start, end)
+        yield _number(number.replace(",", ""), left, middle)
+        if ":" in number:
+            yield RawTerm(number_form(number.partition(":")[0]), TermKind.PART, left, middle, False)
+        if unit:
+            unit_start, unit_end = (middle, start + found.end()) if aligned else (start, end)
+            yield RawTerm(stem(unit), TermKind.WORD, unit_start, unit_end, is_stop_word(unit))
 
 
 def _number(digits: str, start: int, end: int) -> RawTerm:
