@@ -19,7 +19,7 @@ from api.xmemo.models import (
     RememberBody,
     RestoreBody,
 )
-from api.xmemo.responses import Json, example, xmemo_router
+from api.xmemo.responses import Json, MemoryId, example, xmemo_router
 from engine.domain.access import Principal
 from engine.domain.memory import ForgetMode, Memory, MemoryPatch, NewMemory, Status
 from engine.domain.outcome import Explanation, Matches
@@ -87,7 +87,7 @@ async def list_memories(host: HostDep, caller: Reader, params: Annotated[ListPar
 
 
 @router.get("/memories/{memory_id}", summary="One memory", responses=example(_MEMORY))
-async def get_memory(host: HostDep, caller: Reader, memory_id: str) -> Json:
+async def get_memory(host: HostDep, caller: Reader, memory_id: MemoryId) -> Json:
     """404 alike for a missing, a forgotten and a foreign one."""
     return Json(memory_item(await host.call(host.engine.get, caller, memory_id)))
 
@@ -98,7 +98,7 @@ async def get_memory(host: HostDep, caller: Reader, memory_id: str) -> Json:
     responses=example({"memory": _MEMORY, "explanation": {"verdict": "returned", "confidence": 0.93}}),
 )
 async def explain_memory(
-    host: HostDep, caller: Reader, memory_id: str, params: Annotated[ExplainParams, QueryParams()]
+    host: HostDep, caller: Reader, memory_id: MemoryId, params: Annotated[ExplainParams, QueryParams()]
 ) -> Json:
     """Without `query` just the record and its history in numbers."""
     explained = await host.call(host.engine.explain, caller, memory_id, params.query)
@@ -111,7 +111,7 @@ async def explain_memory(
 
 
 @router.patch("/memories/{memory_id}", summary="Change a memory", responses=example({**_MEMORY, "version": 2}))
-async def patch_memory(host: HostDep, caller: Writer, memory_id: str, body: PatchBody, key: HeaderKey) -> Json:
+async def patch_memory(host: HostDep, caller: Writer, memory_id: MemoryId, body: PatchBody, key: HeaderKey) -> Json:
     """Unset fields stay. `status: deleted` forgets softly, `status: active` brings back."""
     if body.team_id is not None:
         await _must_stay(host, caller, memory_id, body.team_id)
@@ -127,7 +127,7 @@ async def patch_memory(host: HostDep, caller: Writer, memory_id: str, body: Patc
     summary="Forget a memory",
     responses=example({"id": _ID, "memory_id": _ID, "mode": "soft_delete", "status": "deleted"}),
 )
-async def forget_memory(host: HostDep, caller: Deleter, memory_id: str, body: ForgetBody | None = None) -> Json:
+async def forget_memory(host: HostDep, caller: Deleter, memory_id: MemoryId, body: ForgetBody | None = None) -> Json:
     """`soft_delete` can be restored, `hard_delete` cannot, `redact` keeps the record without its text."""
     body = body or ForgetBody()
     if body.replacement_content is not None and body.mode is not ForgetMode.REDACT:
@@ -150,7 +150,7 @@ async def forget_memory(host: HostDep, caller: Deleter, memory_id: str, body: Fo
 
 
 @router.post("/memories/{memory_id}/restore", summary="Bring a forgotten memory back", responses=example(_MEMORY))
-async def restore_memory(host: HostDep, caller: Restorer, memory_id: str, body: RestoreBody | None = None) -> Json:
+async def restore_memory(host: HostDep, caller: Restorer, memory_id: MemoryId, body: RestoreBody | None = None) -> Json:
     """Only what was forgotten softly; anything else is 404."""
     return Json(memory_item(await host.call(host.engine.restore, caller, memory_id)))
 

@@ -137,7 +137,7 @@ def start(data_dir: Path, *arguments: str, **environment: str) -> RunningHost:
     with log_file.open("ab") as log:
         process = subprocess.Popen(
             [*command, "--data-dir", str(data_dir), *arguments],
-            stdout=subprocess.PIPE,
+            stdout=log,
             stderr=log,
             env={**os.environ, **environment},
         )
@@ -147,9 +147,6 @@ def start(data_dir: Path, *arguments: str, **environment: str) -> RunningHost:
         process.kill()
         process.wait()
         raise
-    finally:
-        if process.stdout is not None:
-            process.stdout.close()
     return RunningHost(data_dir, url, process, log_file)
 
 

@@ -1,0 +1,1 @@
+"""What agents keep beside memories, over REST: one module per group of endpoints of the contract."""
