@@ -5,7 +5,7 @@ stays cheap and recall is 1. Dense vectors are stored as float16, which halves w
 scores move by less than 1e-3 (3e-5 on vectors like those of a real embedder).
 
 All keywords of a point lie in one list under one key, `facets`, as `key=value`. Every payload index
-has files of its own that a flush must sync one by one; one index instead of fourteen halves the
+has files of its own that a flush must sync one by one; one index instead of fifteen halves the
 time of a flush and opens a new folder four times as fast, and filters cost the same.
 
 What the engine's traps ask for:
@@ -35,7 +35,7 @@ from engine.embedding.protocol import Vectors
 from engine.errors import CorruptData, EmbedderMismatch, FolderBusy, IndexUnavailable
 from engine.index.conditions import Between, Condition, OneOf, can_match, one_of
 from engine.index.grouping import top_records
-from engine.index.lanes import LANE, conjunctions, lane
+from engine.index.lanes import conjunctions, lane_facets
 from engine.index.payload import DENSE, HIT_KEYS, LEXICAL, TENANT_KEY, TIME_KEYS, hit, keywords, position, times
 from engine.index.points import batches, check_dense, check_lexical, check_limit, check_points, point_id
 from engine.index.protocol import IndexFilter, IndexHit, IndexInfo, Point, SparseVector
@@ -250,8 +250,7 @@ def _stored(point: Point) -> edge.Point:
 
 
 def _payload(point: Point) -> dict[str, Any]:
-    lane_of = lane(point.space_id, point.status, point.kind, expires=point.expires_at is not None)
-    facets = [_facet(key, value) for key, value in (keywords(point) | {LANE: lane_of}).items()]
+    facets = [_facet(key, value) for key, value in (keywords(point) | lane_facets(point)).items()]
     return position(point) | times(point) | {_FACETS: facets}
 
 

@@ -66,18 +66,6 @@ def test_two_replicas_share_one_collection(qdrant_server: QdrantServer) -> None:
         replica.close()
 
 
-def test_many_threads_may_use_one_index(qdrant_server: QdrantServer) -> None:
-    with _opened(qdrant_server) as index, ThreadPoolExecutor(8) as pool:
-
-        def write_and_look(number: int) -> bool:
-            index.upsert([point(f"record-{number}", path_key=f"path/{number}")])
-            index.replace_records([f"record-{number}"], [point(f"record-{number}", path_key=f"path/{number}")])
-            return f"record-{number}" in index.record_ids() and len(index.search_dense(dense(1), USUAL, 100)) > 0
-
-        assert all(pool.map(write_and_look, range(60)))
-        assert len(index.record_ids()) == 60
-
-
 def test_another_dimension_is_a_mismatch(qdrant_server: QdrantServer) -> None:
     with _opened(qdrant_server) as index, pytest.raises(EmbedderMismatch, match="memvouch reindex"):
         ServerIndex.open(qdrant_server.url, None, index.collection, DIMENSION + 1)

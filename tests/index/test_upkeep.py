@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from engine.errors import IndexUnavailable
 from engine.index.protocol import Index
-from tests.index.examples import DIMENSION, SPACE, USUAL, at_cosine, dense, matching, point, sparse
+from tests.index.examples import DIMENSION, SPACE, USUAL, at_cosine, dense, found, matching, point, sparse
 
 
 def test_record_ids_are_told_for_all_spaces_or_one(index: Index) -> None:
@@ -67,6 +70,18 @@ def test_flushing_and_optimising_lose_nothing(index: Index) -> None:
     index.upsert([point("record-0000", lexical=sparse({7: 1.0})), point("new")])
     assert index.info().points == 51
     assert len(index.search_lexical(sparse({7: 1.0}), USUAL, 10)) == 1
+
+
+def test_many_threads_may_use_one_index(index: Index) -> None:
+    def write_and_look(number: int) -> bool:
+        record_id = f"record-{number}"
+        index.upsert([point(record_id, ordinal) for ordinal in range(3)])
+        index.replace_records([record_id], [point(record_id, path_key=record_id)])
+        return found(index.search_dense(dense(1), replace(USUAL, path_keys=frozenset({record_id})), 5)) == [record_id]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(write_and_look, range(60)))
+    assert index.info().points == 60
 
 
 def test_a_closed_index_says_so(index: Index) -> None:
