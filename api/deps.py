@@ -27,6 +27,7 @@ from api.envelope import current
 from api.guards import came_by_socket
 from api.metrics import Metrics
 from api.options import ServerOptions
+from api.probe import Probe
 from api.threads import Workers
 from engine.domain.access import Principal, Scope
 from engine.engine import Engine
@@ -51,6 +52,7 @@ class Host:
     metrics: Metrics
     owner: Principal
     administration: Administration
+    probe: Probe
     used_tokens: set[str] = field(default_factory=set)
 
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -13,7 +13,6 @@ from fastapi.responses import JSONResponse
 
 from api.deps import HostDep
 from api.metrics import CONTENT_TYPE
-from engine.errors import MemvouchError
 
 SERVICE = "memory-os"
 """The service name that clients of the XMemo contract look for."""
@@ -24,22 +23,23 @@ router = APIRouter(tags=["health"])
 
 
 @router.get("/health", summary="The process answers")
-async def health() -> dict[str, Any]:
-    """Always 200 while the process serves."""
-    return {"status": "ok", "service": SERVICE, "name": "Memvouch", "version": VERSION}
+async def health(host: HostDep) -> dict[str, Any]:
+    """Always 200 while the process serves; `status` is `ok`, or `degraded` while a part does not answer."""
+    fault = await host.probe.fault()
+    answer: dict[str, Any] = {"status": "ok", "service": SERVICE, "name": "Memvouch", "version": VERSION}
+    return answer if fault is None else answer | {"status": "degraded", "detail": fault}
 
 
 @router.get(
     "/ready",
-    summary="The store answers",
+    summary="Every part answers",
     responses={503: {"description": "The store, the index or the embedder does not answer."}},
 )
 async def ready(host: HostDep) -> JSONResponse:
-    """200 when the store answers, else 503 with the reason."""
-    try:
-        await host.call(host.engine.spaces, host.owner)
-    except MemvouchError as error:
-        return JSONResponse({"status": "unavailable", "detail": str(error)}, 503, {"Retry-After": "1"})
+    """200 when store, index and embedder answer, else 503 with the reason."""
+    fault = await host.probe.fault()
+    if fault is not None:
+        return JSONResponse({"status": "degraded", "detail": fault}, 503, {"Retry-After": "1"})
     return JSONResponse({"status": "ready", "service": SERVICE, "version": VERSION})
 
 

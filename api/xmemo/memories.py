@@ -76,7 +76,7 @@ async def list_memories(host: HostDep, caller: Reader, params: Annotated[ListPar
         host.engine.list_memories,
         caller,
         ListQuery(
-            spaces=await places.readable(host, caller, params.space, params.team_id),
+            spaces=await places.readable(host, caller, params.space, params.team_id, params.spaces),
             filters=params.filters(),
             limit=min(params.limit, MAX_LIST_LIMIT),
             offset=params.offset,

@@ -55,6 +55,7 @@ class Narrowing(WireModel):
     """Filters that every read may carry. They only ever narrow what the token may see."""
 
     space: str | None = Field(None, description="A space by id or name; unset: all that the token may read.")
+    spaces: list[str] = Field(default_factory=list, description="Several spaces, by id or name.")
     team_id: str | None = Field(None, description="A team, or one of its spaces; unset: all that the token may read.")
     path: str | None = Field(
         None,
@@ -148,7 +149,7 @@ class ContextBody(Timed):
 
     limit: int | None = Field(None, ge=1, description="The same as `max_items`, which counts if both are sent.")
     max_items: int | None = Field(None, ge=1, le=1000, description=f"Default {MAX_ITEMS}.")
-    max_tokens: int = Field(MAX_TOKENS, ge=1, le=100_000)
+    max_tokens: int = Field(MAX_TOKENS, ge=0, le=100_000)
     prefer_working: bool = True
     include_knowledge: bool | None = Field(None, description="Accepted; there are no knowledge bases here.")
     hypothetical_answer: Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)] | None = None

@@ -7,28 +7,31 @@ the token may read, writes go to its default space. What the caller may not see 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from api.deps import Host
 from engine.domain.access import Principal
 from engine.errors import InvalidRequest
 
 
-async def readable(host: Host, caller: Principal, space: str | None, team_id: str | None) -> tuple[str, ...]:
+async def readable(
+    host: Host, caller: Principal, space: str | None, team_id: str | None, others: Sequence[str] = ()
+) -> tuple[str, ...]:
     """The spaces to read, as ids or names; empty means all that the caller may read."""
-    if team_id is None:
-        return () if space is None else (space,)
-    return tuple(await _of_team(host, caller, space, team_id))
+    named = (*([space] if space else []), *others)
+    return named if team_id is None else tuple(await _of_team(host, caller, named, team_id))
 
 
 async def writable(host: Host, caller: Principal, space: str | None, team_id: str | None) -> str | None:
     """The space to write to; `None` is the token's default."""
     if team_id is None:
         return space
-    return (await _of_team(host, caller, space, team_id))[0]
+    return (await _of_team(host, caller, () if space is None else (space,), team_id))[0]
 
 
-async def _of_team(host: Host, caller: Principal, space: str | None, team_id: str) -> list[str]:
+async def _of_team(host: Host, caller: Principal, spaces: tuple[str, ...], team_id: str) -> list[str]:
     found = [each.space for each in await host.call(host.administration.team_spaces, caller, team_id)]
-    named = [each.id for each in found if space is None or space in (each.id, each.name)]
+    named = [each.id for each in found if not spaces or not {each.id, each.name}.isdisjoint(spaces)]
     if not named:
         raise InvalidRequest("space and team_id do not go together", field="space")
     return named

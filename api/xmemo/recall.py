@@ -13,9 +13,9 @@ from api.xmemo.items import degraded, hit_item
 from api.xmemo.models import MAX_ITEMS, ContextBody, RecallParams
 from api.xmemo.responses import Json, example, xmemo_router
 from api.xmemo.search import applied_scope, find
+from api.xmemo.search import refuse_query_string as refuse_query_string
 from engine.domain.outcome import ContextPack
 from engine.domain.query import MAX_LIMIT, ContextQuery, Mode, Query
-from engine.errors import InvalidRequest
 
 router = xmemo_router("recall")
 
@@ -37,6 +37,17 @@ async def recall(host: HostDep, caller: Reader, params: Annotated[RecallParams, 
 
 
 @router.post(
+    "/recall",
+    summary="The same, for a question that is too long for an address",
+    responses=example({"results": []}, "Hits with `label` strong, likely or weak."),
+)
+async def recall_by_body(request: Request, host: HostDep, caller: Reader, body: RecallParams) -> Json:
+    """The fields of the query string, in the body."""
+    refuse_query_string(request)
+    return Json(await find(host, caller, body))
+
+
+@router.post(
     "/recall/context",
     summary="Pack what answers best into a token budget",
     responses=example(_PACK, "`items` and `context_text` in the same order."),
@@ -44,7 +55,7 @@ async def recall(host: HostDep, caller: Reader, params: Annotated[RecallParams, 
 async def recall_context(request: Request, host: HostDep, caller: Reader, body: ContextBody) -> Json:
     """Whole items first; the last one may be cut. An empty pack says how many records matched."""
     refuse_query_string(request)
-    spaces = await places.readable(host, caller, body.space, body.team_id)
+    spaces = await places.readable(host, caller, body.space, body.team_id, body.spaces)
     max_items = body.max_items or body.limit or MAX_ITEMS
     pack = await host.call(
         host.engine.recall_context,
@@ -96,9 +107,3 @@ def pack_body(pack: ContextPack, *, explain: bool, scope: str | None) -> dict[st
     if scope is not None:
         body["scope"] = scope
     return body
-
-
-def refuse_query_string(request: Request) -> None:
-    """Filters of a read with a body belong into the body; one in the address would be dropped."""
-    for name in request.query_params:
-        raise InvalidRequest(f"send {name[:64]!r} in the body, not in the address", field=name)

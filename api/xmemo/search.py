@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Query as QueryParams
+from fastapi import Request
 
 from api.deps import Host, HostDep, Reader
 from api.xmemo import places
@@ -14,6 +15,7 @@ from api.xmemo.responses import Json, example, xmemo_router
 from engine.domain.access import Principal
 from engine.domain.outcome import NoMatch
 from engine.domain.query import LIST_ALL, MATCH_ALL, MAX_LIMIT, ListQuery, Query, TimeAxis, TimeOrder
+from engine.errors import InvalidRequest
 
 router = xmemo_router("search")
 
@@ -47,9 +49,20 @@ async def search(host: HostDep, caller: Reader, params: Annotated[SearchParams, 
     return Json(await find(host, caller, params))
 
 
+@router.post(
+    "/memories/search",
+    summary="The same, for a question that is too long for an address",
+    responses=example(_EXAMPLE, "Hits, or `results: []` with `no_match` that says why."),
+)
+async def search_by_body(request: Request, host: HostDep, caller: Reader, body: SearchParams) -> Json:
+    """The fields of the query string, in the body."""
+    refuse_query_string(request)
+    return Json(await find(host, caller, body))
+
+
 async def find(host: Host, caller: Principal, params: SearchParams | RecallParams) -> dict[str, object]:
     """The body of a search's answer; `/recall` asks the same way with another mode."""
-    spaces = await places.readable(host, caller, params.space, params.team_id)
+    spaces = await places.readable(host, caller, params.space, params.team_id, params.spaces)
     if params.is_feed or (params.query == LIST_ALL and params.orders_by_update):
         return await _feed(host, caller, params, spaces)
     outcome = await host.call(
@@ -79,6 +92,12 @@ async def find(host: Host, caller: Principal, params: SearchParams | RecallParam
 def applied_scope(params: Timed) -> str | None:
     """The scope that was applied, if one was."""
     return params.scope if params.scope != MATCH_ALL else None
+
+
+def refuse_query_string(request: Request) -> None:
+    """Filters of a read with a body belong into the body; one in the address would be dropped."""
+    for name in request.query_params:
+        raise InvalidRequest(f"send {name[:64]!r} in the body, not in the address", field=name)
 
 
 async def _feed(

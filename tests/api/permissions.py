@@ -210,6 +210,8 @@ CORE = (
     _row("POST", "/v1/remember", WRITE, about=About.TEAM_SPACE, json=lambda world: {"content": "x y", **_team(world)}),
     _row("GET", "/v1/memories/search", READ, params=lambda world: {"query": "anything"}),
     _row("GET", "/v1/memories/search", READ, about=About.TEAM_SPACE, params=_asked),
+    _row("POST", "/v1/memories/search", READ, about=About.TEAM_SPACE, json=_asked),
+    _row("POST", "/v1/recall", READ, about=About.TEAM_SPACE, json=_asked),
     _row("GET", "/v1/recall", READ, about=About.TEAM_SPACE, params=_asked),
     _row("POST", "/v1/recall/context", READ, about=About.TEAM_SPACE, json=_asked),
     _row("GET", "/v1/memories", READ),

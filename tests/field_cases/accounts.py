@@ -26,10 +26,11 @@ Rights = Mapping[str, Mapping[str, str]]
 
 @dataclass(slots=True)
 class Accounts:
-    """Principals by actor, and for each space one who may write to it."""
+    """Principals and raw tokens by actor, and for each space one who may write to it."""
 
     rights: Rights
     principals: dict[str, Principal] = field(default_factory=dict)
+    secrets: dict[str, str] = field(default_factory=dict)
     keepers: dict[str, Principal] = field(default_factory=dict)
 
     def principal(self, actor: str | None) -> Principal:
@@ -56,6 +57,7 @@ def open_accounts(engine: Engine, spaces: Sequence[str], actors: Rights, arrange
     accounts = Accounts(actors)
     for name, secret in made.secrets.items():
         accounts.principals[name] = engine.authenticate(secret)
+        accounts.secrets[name] = secret
     accounts.keepers = {space: accounts.principals[keeper] for space, keeper in made.keepers.items()}
     return accounts
 
