@@ -24,6 +24,7 @@ from api.host import routes as host_verbs
 from api.limits import BodyLimit, RateLimit
 from api.metrics import Metrics
 from api.options import ServerOptions
+from api.probe import Probe
 from api.threads import Workers
 from api.xmemo import auth_tokens, memories, recall, search, state
 from engine.engine import Engine
@@ -61,7 +62,16 @@ def create_app(engine: Engine, options: ServerOptions) -> FastAPI:
         redoc_url=None,
         lifespan=_lifespan,
     )
-    app.state.host = Host(engine, options, workers, metrics, engine.local_owner(), Administration(engine.database))
+    owner = engine.local_owner()
+    app.state.host = Host(
+        engine=engine,
+        options=options,
+        workers=workers,
+        metrics=metrics,
+        owner=owner,
+        administration=Administration(engine.database),
+        probe=Probe(engine, owner, workers),
+    )
     errors.install(app)
     _include(app)
     app.add_middleware(BodyLimit, max_bytes=options.max_body_bytes)

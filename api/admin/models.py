@@ -26,9 +26,7 @@ class TokenBody(ReadModel):
     name: Name
     user_id: str | None = Field(None, description="A user of the tenant; unset: your own.")
     scopes: frozenset[Scope] = Field(DEFAULT_SCOPES, min_length=1)
-    spaces: list[SpaceGrant] | None = Field(
-        None, description="Unset: all of the user. The first is the default."
-    )
+    spaces: list[SpaceGrant] | None = Field(None, description="Unset: all of the user. The first is the default.")
     expires_at: Moment | None = None
     kind: TokenKind = TokenKind.GENERAL
 
