@@ -27,6 +27,7 @@ from api.options import ServerOptions
 from api.probe import Probe
 from api.threads import Workers
 from api.xmemo import auth_tokens, memories, recall, search, state
+from api.xmemo.companion import decisions, history, overview, projects, reminders, restart, skill, timeline, transfer
 from engine.engine import Engine
 from engine.errors import Unavailable
 from engine.upkeep.administration import Administration
@@ -35,8 +36,18 @@ XMEMO_PREFIXES = ("/v1", "/api/v1")
 XMEMO_ROUTERS = (
     search.router,
     recall.router,
+    # Before `/memories/{memory_id}`, which would take their paths for ids.
+    overview.router,
+    transfer.router,
     memories.router,
+    history.router,
     state.router,
+    timeline.router,
+    reminders.router,
+    decisions.router,
+    restart.router,
+    projects.router,
+    skill.router,
     auth_tokens.router,
     admin.router,
 )

@@ -58,10 +58,15 @@ def decisions(
     *,
     filters: Filters,
     spaces: tuple[str, ...] = (),
+    due_before: datetime | None = None,
     limit: int = 20,
 ) -> list[Memory]:
     """Decisions, newest first; `filters.item_status` is `open`, `resolved` or `None` for all."""
-    return newest(engine, principal, Kind.DECISION, filters=filters, spaces=spaces, limit=limit)
+
+    def wanted(memory: Memory) -> bool:
+        return due_before is None or (memory.due_at is not None and memory.due_at < due_before)
+
+    return newest(engine, principal, Kind.DECISION, filters=filters, spaces=spaces, limit=limit, keep=wanted)
 
 
 def resolve(engine: Engine, principal: Principal, decision_id: str, resolution: str) -> Memory:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from engine.domain.access import Principal
 from engine.domain.memory import Memory
-from engine.domain.outcome import ContextPack
-from engine.domain.query import ContextQuery, Filters, ListQuery, Mode, Query
+from engine.domain.outcome import ContextPack, PackedItem
+from engine.domain.query import LIST_ALL, ContextQuery, Filters, Mode, Query
 from engine.engine import Engine
 from engine.errors import InvalidRequest
 
@@ -18,12 +18,30 @@ _PROJECT_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 @dataclass(frozen=True, slots=True)
 class ProjectContext:
-    """`durable` is filled when a lasting question was asked."""
+    """`lately` are the newest records, `durable` what answers the lasting question, if one was asked.
+
+    A record may be in both. Both together keep within the items and tokens that were allowed.
+    """
 
     project_id: str
     scope: str
-    recent: tuple[Memory, ...]
+    lately: tuple[PackedItem, ...]
     durable: ContextPack | None
+
+    @property
+    def recent(self) -> tuple[Memory, ...]:
+        """The records of `lately`, newest first."""
+        return tuple(item.hit.memory for item in self.lately)
+
+    @property
+    def used_items(self) -> int:
+        """How many records are in it."""
+        return len({item.hit.memory.id for item in (*self.lately, *(self.durable.items if self.durable else ()))})
+
+    @property
+    def used_tokens(self) -> int:
+        """How many tokens the texts have."""
+        return sum(item.tokens for item in self.lately) + (self.durable.tokens if self.durable else 0)
 
 
 def scope_of(project_id: str) -> str:
@@ -44,14 +62,22 @@ def context(
     team_id: str | None = None,
     spaces: tuple[str, ...] = (),
 ) -> ProjectContext:
-    """Recent records of the project, newest first, and a pack for the lasting question."""
+    """Recent records of the project, newest first, and a pack for the lasting question, which gets at most half."""
     scope = scope_of(project_id)
     filters = Filters(scope=scope, team_id=team_id)
-    recent = engine.list_memories(principal, ListQuery(spaces=spaces, filters=filters, limit=max_items)).memories
+
+    def packed(text: str, items: int, tokens: int) -> ContextPack:
+        query = Query(text=text, mode=Mode.FORGIVING, spaces=spaces, filters=filters)
+        return engine.recall_context(principal, ContextQuery(query=query, max_items=items, max_tokens=tokens))
+
     durable = None
     if durable_query and durable_query.strip():
-        query = Query(text=durable_query, mode=Mode.FORGIVING, spaces=spaces, filters=filters)
-        durable = engine.recall_context(
-            principal, ContextQuery(query=query, max_items=max_items, max_tokens=max_tokens)
-        )
-    return ProjectContext(project_id, scope, recent, durable)
+        durable = packed(durable_query, max(1, max_items // 2), max_tokens // 2)
+    lately = packed(LIST_ALL, max_items, max_tokens - (durable.tokens if durable else 0)).items
+    ids = {item.hit.memory.id for item in durable.items} if durable else set()
+    shown = []
+    for item in lately:
+        if item.hit.memory.id in ids or len(ids) < max_items:
+            shown.append(item)
+            ids.add(item.hit.memory.id)
+    return ProjectContext(project_id, scope, tuple(shown), durable)

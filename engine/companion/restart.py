@@ -99,7 +99,7 @@ def snapshot(
             raise InvalidRequest(f"{name} must lie between 0 and {MAX_PARTS}", field=name)
     place = wanted.place
     spaces, everything, open_only = place.spaces, place.filters(), place.filters(item_status="open")
-    state = _active_state(engine, principal, place, wanted.state_key)
+    state = active_state(engine, principal, place, wanted.state_key)
     events = timeline.events(engine, principal, filters=everything, spaces=spaces, limit=wanted.timeline_limit)
     todos = reminders.reminders(engine, principal, filters=open_only, spaces=spaces, limit=wanted.reminder_limit)
     pending = decisions.decisions(engine, principal, filters=open_only, spaces=spaces, limit=wanted.decision_limit)
@@ -126,6 +126,20 @@ def snapshot(
         metadata={**wanted.metadata, "snapshot": parts},
     )
     return _read(engine, principal, engine.remember(principal, new, idempotency_key=idempotency_key).memory)
+
+
+def active_state(engine: Engine, principal: Principal, place: Place, state_key: str) -> Memory | None:
+    """The latest live state of a slot; `None` if there is none."""
+    found = newest(
+        engine,
+        principal,
+        Kind.STATE,
+        filters=place.filters(),
+        spaces=place.spaces,
+        limit=1,
+        keep=lambda memory: memory.state_key == state_key,
+    )
+    return found[0] if found else None
 
 
 def find(
@@ -196,19 +210,6 @@ def restore(
         )
         timeline.record(engine, principal, event)
     return Restored(found, now, written)
-
-
-def _active_state(engine: Engine, principal: Principal, place: Place, state_key: str) -> Memory | None:
-    found = newest(
-        engine,
-        principal,
-        Kind.STATE,
-        filters=place.filters(),
-        spaces=place.spaces,
-        limit=1,
-        keep=lambda memory: memory.state_key == state_key,
-    )
-    return found[0] if found else None
 
 
 def _read(engine: Engine, principal: Principal, memory: Memory) -> Snapshot:

@@ -6,7 +6,7 @@ an audit outlives what was forgotten.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,8 +15,9 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from engine.domain.access import Principal
+from engine.domain.memory import Status
 from engine.store.ids import new_id
-from engine.store.schema import audit
+from engine.store.schema import audit, memories
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,21 @@ class AuditEntry:
     target: str | None
     space_id: str | None
     detail: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deed:
+    """Something that was done to a record. `kind`, `path` and `content` are set while the record lives."""
+
+    id: str
+    at: datetime
+    action: str
+    user_id: str
+    target: str | None
+    space_id: str | None
+    kind: str | None
+    path: str | None
+    content: str | None
 
 
 def append(
@@ -80,3 +96,49 @@ def entries(
     if before_sequence is not None:
         query = query.where(audit.c.sequence < before_sequence)
     return [AuditEntry(**row._mapping) for row in connection.execute(query)]
+
+
+def deeds(
+    connection: Connection,
+    tenant_id: str,
+    space_ids: Collection[str],
+    now: datetime,
+    *,
+    actions: Collection[str],
+    kinds: Collection[str] | None = None,
+    other_than: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: int = 100,
+) -> tuple[list[Deed], int]:
+    """What was done in these spaces, newest first, and how much in all.
+
+    `kinds` and the one kind `other_than` look at the record that it was done to; a record that is
+    gone has none. The window is `[since, until)`.
+    """
+    gone = sa.or_(memories.c.status == Status.DELETED.value, memories.c.expires_at <= now)
+    conditions = [
+        audit.c.tenant_id == tenant_id,
+        audit.c.space_id.in_(list(space_ids)),
+        audit.c.action.in_(list(actions)),
+    ]
+    if kinds is not None:
+        conditions.append(memories.c.kind.in_(list(kinds)))
+    if other_than is not None:
+        conditions.append(sa.or_(memories.c.kind.is_(None), memories.c.kind != other_than))
+    if since is not None:
+        conditions.append(audit.c.at >= since)
+    if until is not None:
+        conditions.append(audit.c.at < until)
+    rows = sa.outerjoin(audit, memories, audit.c.target == memories.c.id)
+    shown = [sa.case((gone, None), else_=memories.c[name]).label(name) for name in ("path", "content")]
+    columns = [audit.c[name] for name in ("id", "at", "action", "user_id", "target", "space_id")]
+    query = (
+        sa.select(*columns, memories.c.kind, *shown)
+        .select_from(rows)
+        .where(*conditions)
+        .order_by(audit.c.sequence.desc())
+        .limit(limit)
+    )
+    total = connection.execute(sa.select(sa.func.count()).select_from(rows).where(*conditions)).scalar_one()
+    return [Deed(**row._mapping) for row in connection.execute(query)], total

@@ -30,7 +30,7 @@ def figures(connection: Connection, space_id: str, now: datetime) -> Figures:
     table = memories.c
     query = sa.select(
         sa.func.count(),
-        sa.func.coalesce(sa.func.sum(_bytes(connection)), 0),
+        sa.func.coalesce(sa.func.sum(content_bytes(connection)), 0),
         sa.func.min(table.created_at),
         sa.func.max(table.created_at),
     ).where(*_live(space_id, now))
@@ -59,7 +59,8 @@ def _live(space_id: str, now: datetime) -> tuple[ColumnElement[bool], ...]:
     return table.space_id == space_id, table.status != Status.DELETED.value, unexpired
 
 
-def _bytes(connection: Connection) -> ColumnElement[int]:
+def content_bytes(connection: Connection) -> ColumnElement[int]:
+    """The size of a content in UTF-8 bytes, as SQL."""
     # SQLite before 3.43 has no octet_length; PostgreSQL's cast to bytea would read backslashes.
     if connection.dialect.name == "sqlite":
         return sa.func.length(sa.cast(memories.c.content, sa.LargeBinary))
