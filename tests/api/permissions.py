@@ -83,8 +83,10 @@ class World:
         """Fresh things for a row to act on, so that no request depends on an earlier one."""
         owner = self.host.client()
         if "{memory_id}" in row.path:
-            body = {"content": f"Record {uuid.uuid4()} of the team.", "path": "matrix", "team_id": self.team_id}
-            self.record_id = owner.post("/v1/remember", json=body).json()["id"]
+            text = f"Record {uuid.uuid4()} of the team."
+            maker = next((path for kind, path in MAKERS.items() if kind in row.path), "/v1/remember")
+            body = {"content": text, "context": text, "team_id": self.team_id}
+            self.record_id = owner.post(maker, json=body).json()["id"]
         elif "/tokens/{ref}" in row.path:
             self.ref = owner.post("/v1/admin/tokens", json={"name": "doomed"}).json()["id"]
         elif "/spaces/{ref}" in row.path:
@@ -104,6 +106,7 @@ class World:
             ref=self.ref,
             team=self.doomed_team if row.method == "DELETE" and row.path.endswith("{team}") else self.team_id,
             user_id=self.member_id,
+            project_id="p1",
         )
         return self.client(caller).request(
             row.method,
@@ -201,6 +204,12 @@ def _new(world: World) -> dict[str, str]:
     return {"name": f"new-{uuid.uuid4().hex}"}
 
 
+MAKERS = {"/reminders/": "/v1/reminders", "/decisions/": "/v1/decisions"}
+"""Where the records of some rows are made; all others are plain memories."""
+
+OPEN = ("/oauth/", "/.well-known/", "/v1/auth/device/", "/v1/onboarding/", "/v1/skill/operations")
+"""Routes with an authentication of their own, held to it by tests of their own."""
+
 PUBLIC = frozenset({"GET /health", "GET /ready", "GET /metrics"})
 """Routes that need no credential."""
 
@@ -265,7 +274,42 @@ ADMINISTRATION = (
     _row("GET", "/v1/admin/audit", ADMIN),
 )
 
+COMPANION = (
+    _row("GET", "/v1/memories/stats", READ, about=About.TEAM_SPACE, params=_team),
+    _row("GET", "/v1/memories/overview", READ, about=About.TEAM_SPACE, params=_team),
+    _row("GET", "/v1/memories/activity", READ, about=About.TEAM_SPACE, params=_team),
+    _row("POST", "/v1/memories/export", READ, json=lambda world: {}),
+    _row("POST", "/v1/memories/import", WRITE, json=lambda world: {"jsonl": '{"content": "x y"}', "dry_run": True}),
+    _row("POST", "/v1/memories/{memory_id}/usage", READ, about=About.RECORD, json=lambda world: {"action": "used"}),
+    _row("GET", "/v1/memories/{memory_id}/versions", READ, about=About.RECORD),
+    _row("POST", "/v1/timeline/events", WRITE, json=lambda world: {"content": "It happened."}),
+    _row(
+        "POST",
+        "/v1/timeline/events",
+        WRITE,
+        about=About.TEAM_SPACE,
+        json=lambda world: {"content": "x", **_team(world)},
+    ),
+    _row("GET", "/v1/timeline", READ),
+    _row("GET", "/v1/timeline", READ, about=About.TEAM_SPACE, params=_team),
+    _row("POST", "/v1/reminders", WRITE, about=About.TEAM_SPACE, json=lambda world: {"content": "x", **_team(world)}),
+    _row("GET", "/v1/reminders", READ),
+    _row("POST", "/v1/reminders/{memory_id}/complete", WRITE, about=About.RECORD, json=lambda world: {}),
+    _row("POST", "/v1/decisions", WRITE, about=About.TEAM_SPACE, json=lambda world: {"context": "x", **_team(world)}),
+    _row("GET", "/v1/decisions", READ),
+    _row(
+        "POST",
+        "/v1/decisions/{memory_id}/resolve",
+        WRITE,
+        about=About.RECORD,
+        json=lambda world: {"resolution": "so be it"},
+    ),
+    _row("POST", "/v1/restart/snapshot", WRITE, json=lambda world: {}),
+    _row("POST", "/v1/restart/restore", RESTORE, WRITE, json=lambda world: {}),
+    _row("POST", "/v1/projects/{project_id}/context", READ, json=lambda world: {}),
+)
+
 UNTABLED = frozenset({"POST /v1/auth/token/revoke-self"})
 """Routes that would end the caller's own token; tests of their own cover them."""
 
-TABLE = (*CORE, *ADMINISTRATION)
+TABLE = (*CORE, *COMPANION, *ADMINISTRATION)
