@@ -46,6 +46,7 @@ def ids(outcome: Matches | NoMatch) -> list[str]:
     [
         ({"text": " \u200b\n"}, "query"),
         ({"text": "x" * 20_001}, "query"),
+        ({"text": "a\ud800"}, "query"),
         ({"text": "x", "limit": 0}, "limit"),
         ({"text": "x", "limit": 101}, "limit"),
         ({"text": "x", "min_confidence": 1.1}, "min_confidence"),
