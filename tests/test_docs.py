@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,14 @@ def variables_in_sources() -> set[str]:
 
 def settings_page() -> str:
     return (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+
+
+def readme() -> str:
+    return (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def without_figures(text: str) -> str:
+    return " ".join(re.sub(r"\d+(?:\.\d+)?", "#", text).split())
 
 
 @pytest.mark.parametrize("variable", sorted(SETTING_VARIABLES))
@@ -63,10 +73,29 @@ def test_every_link_inside_the_repository_leads_somewhere(document: Path) -> Non
     assert not [target for target in local if not (document.parent / target).exists()]
 
 
+def test_the_python_example_of_the_readme_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MEMVOUCH_DATA_DIR", str(tmp_path))
+    found = re.search(r"```python\n(.*?)```", readme(), re.DOTALL)
+    assert found
+    run = subprocess.run([sys.executable, "-c", found[1]], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.stdout.endswith("The release train leaves on Tuesdays.\n"), run.stderr
+
+
+def test_the_demo_prints_what_the_readme_shows() -> None:
+    """Figures may move with the model and the machine; words may not."""
+    found = re.search(r"A part of what it prints.*?```\n(.*?)```", readme(), re.DOTALL)
+    assert found
+    command = [sys.executable, "-c", "from cli.main import main; main()", "demo"]
+    run = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "100"}
+    )
+    printed = without_figures(run.stdout)
+    assert not [line for line in found[1].splitlines() if without_figures(line) not in printed]
+
+
 @pytest.mark.parametrize("mark", ["demo", "tests"])
 def test_the_readme_names_the_commands_that_ci_runs(mark: str) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    found = re.search(rf"^<!-- ci:{mark} -->\n```sh\n(.+?)\n```$", readme, re.MULTILINE | re.DOTALL)
+    found = re.search(rf"^<!-- ci:{mark} -->\n```sh\n(.+?)\n```$", readme(), re.MULTILINE | re.DOTALL)
     assert found and "\n" not in found[1], "one marked block with one command"
 
 
