@@ -34,12 +34,16 @@ log = structlog.get_logger("memvouch.http")
 
 @dataclass(slots=True)
 class RequestRecord:
-    """What is known of the running request. `ignored` collects names of fields not understood."""
+    """What is known of the running request.
+
+    `ignored` collects names of fields not understood, `calls` the milliseconds of each engine call.
+    """
 
     request_id: str
     audit_id: str
     token_id: str | None = None
     ignored: list[str] = field(default_factory=list)
+    calls: dict[str, float] = field(default_factory=dict)
 
 
 _current: ContextVar[RequestRecord | None] = ContextVar("memvouch_request", default=None)
@@ -56,6 +60,13 @@ def ignore_fields(names: list[str]) -> None:
     if record is not None:
         clean = [name.encode("utf-8", "replace").decode() for name in names]
         record.ignored += [name for name in clean if name not in record.ignored]
+
+
+def note_call(name: str, seconds: float) -> None:
+    """Note how long an engine call of this request ran, for the log."""
+    record = current()
+    if record is not None:
+        record.calls[name] = round(record.calls.get(name, 0.0) + seconds * 1000, 2)
 
 
 class Envelope:
@@ -120,14 +131,16 @@ def _stamp(headers: MutableHeaders, record: RequestRecord) -> None:
 
 
 def _write_line(scope: Scope, record: RequestRecord, status: int, seconds: float) -> None:
-    line = {
+    line: dict[str, object] = {
         "request_id": record.request_id,
         "audit_id": record.audit_id,
         "method": scope["method"],
         "route": route_of(scope),
         "status": status,
-        "milliseconds": round(seconds * 1000, 1),
+        "milliseconds": round(seconds * 1000, 2),
     }
+    if record.calls:
+        line["calls"] = dict(record.calls)
     if record.token_id:
         line["token_id"] = record.token_id
     if record.ignored:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, TypeVar
 
+from api.envelope import note_call
 from engine.errors import Unavailable
 
 P = ParamSpec("P")
@@ -30,7 +32,7 @@ class Workers:
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function in a thread. Raises what it raises, or `Unavailable` past the deadline."""
         context = contextvars.copy_context()
-        waiting = self._pool.submit(context.run, partial(function, *args, **kwargs))
+        waiting = self._pool.submit(context.run, _timed, partial(function, *args, **kwargs))
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 return await asyncio.wrap_future(waiting)
@@ -46,3 +48,12 @@ class Workers:
     def close(self) -> None:
         """Wait for running calls to end; calls that have not started are dropped."""
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _timed(call: partial[T]) -> T:
+    """Run a call and note for the log how long it ran, without its time in line."""
+    started = time.perf_counter()
+    try:
+        return call()
+    finally:
+        note_call(getattr(call.func, "__name__", "call"), time.perf_counter() - started)
