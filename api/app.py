@@ -15,7 +15,7 @@ import structlog
 from fastapi import APIRouter, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from api import errors, health
+from api import errors, health, mcp_route
 from api.admin import routes as admin
 from api.deps import Host
 from api.envelope import AUDIT_HEADER, IGNORED_HEADER, REQUEST_ID_HEADER, Envelope
@@ -85,6 +85,7 @@ def create_app(engine: Engine, options: ServerOptions) -> FastAPI:
     )
     errors.install(app)
     _include(app)
+    mcp_route.install(app)
     app.add_middleware(BodyLimit, max_bytes=options.max_body_bytes)
     app.add_middleware(RateLimit, per_minute=options.rate_limit_per_minute)
     if options.allowed_origins:
@@ -117,7 +118,8 @@ def include_xmemo(app: FastAPI, router: APIRouter) -> None:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     host: Host = app.state.host
     noting = asyncio.create_task(_note_used_tokens(host))
-    yield
+    async with mcp_route.running(app):
+        yield
     noting.cancel()
     with suppress(asyncio.CancelledError):
         await noting

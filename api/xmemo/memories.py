@@ -103,7 +103,7 @@ async def explain_memory(
     """Without `query` just the record and its history in numbers."""
     explained = await host.call(host.engine.explain, caller, memory_id, params.query)
     await _must_lie_in(host, caller, explained.memory, params.bucket, params.scope, params.team_id)
-    body: dict[str, Any] = {"memory": memory_item(explained.memory), "explanation": _explanation(explained)}
+    body: dict[str, Any] = {"memory": memory_item(explained.memory), "explanation": explanation_body(explained)}
     if params.include_embedding:
         vectors = await host.call(host.engine.embedder.embed_documents, [explained.memory.content])
         body["embedding"] = [float(number) for number in vectors[0]]
@@ -225,7 +225,8 @@ async def _conflicts(host: Host, caller: Principal, memory: Memory) -> list[dict
     ]
 
 
-def _explanation(explained: Explanation) -> dict[str, Any]:
+def explanation_body(explained: Explanation) -> dict[str, Any]:
+    """How often a record changed and, for a question, the verdict on it."""
     body: dict[str, Any] = {"versions": explained.versions, "threshold": explained.threshold}
     if explained.considered is not None:
         body |= considered(explained.considered)

@@ -1,0 +1,185 @@
+"""`/mcp` and `/mcp/{profile}`: the profiles over Streamable HTTP.
+
+Every request stands for itself: it is authenticated, served and forgotten. A session id is handed
+out because some clients ask until they get one, and any id is accepted, so that sessions outlive a
+restart. `POST` answers plain JSON; there is no stream to `GET` (405), and `DELETE` has nothing to end
+(200). A missing and an invalid token are both 401 here, with the challenge that starts an OAuth
+client's flow.
+
+A call with an `Idempotency-Key` may be sent again; `X-Memvouch-Repeat: 1` says that it was.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import structlog
+from anyio.abc import TaskGroup, TaskStatus
+from fastapi import FastAPI
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
+
+from api.deps import Host, authenticate, host_of
+from api.mcp_bodies import RestBodies
+from engine.domain.access import Principal
+from engine.errors import Forbidden, MemvouchError, NotFound, Unauthenticated
+from mcp_profiles import render, server
+from mcp_profiles.call import Call, Doors
+from mcp_profiles.dispatch import ToolResult, dispatch, failed
+from mcp_profiles.profile import DEFAULT_PROFILE, Profile, named
+
+REPEAT_HEADER = "X-Memvouch-Repeat"
+SESSION_HEADER = "Mcp-Session-Id"
+_SESSION_LIMIT = 128
+_KEY_LIMIT = 200
+_RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource/mcp"
+_FAULT = "Memvouch failed on its own account; its log says more. This is not an answer."
+
+log = structlog.get_logger("memvouch.mcp")
+
+
+class Profiles:
+    """The SDK's managers, one for each profile that somebody asked for, while the app runs."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._doors = Doors(engine=host.engine, administration=host.administration, bodies=RestBodies())
+        self._open: dict[str, tuple[Profile, StreamableHTTPSessionManager]] = {}
+        self._tasks: TaskGroup | None = None
+        self._opening = anyio.Lock()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Keep opened managers alive."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            yield
+            tasks.cancel_scope.cancel()
+
+    async def manager(self, name: str) -> StreamableHTTPSessionManager:
+        """The manager of a profile; a user's profile that was edited gets a new one. Raises `NotFound`."""
+        profile = named(name, self._host.engine.settings.data_dir)
+        async with self._opening:
+            found = self._open.get(name)
+            if found is None or found[0] != profile:
+                if self._tasks is None:
+                    raise NotFound("the application does not run")
+                found = await self._tasks.start(self._serve, profile)
+                self._open[name] = found
+        return found[1]
+
+    async def _serve(
+        self,
+        profile: Profile,
+        *,
+        task_status: TaskStatus[tuple[Profile, StreamableHTTPSessionManager]],
+    ) -> None:
+        async def run(request: Request, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+            return await self._run(profile, request, name, arguments)
+
+        manager = StreamableHTTPSessionManager(
+            server.build(profile, run),
+            json_response=True,
+            stateless=True,
+            max_request_body_size=self._host.options.max_body_bytes,
+        )
+        async with manager.run():
+            task_status.started((profile, manager))
+            await anyio.sleep_forever()
+
+    async def _run(self, profile: Profile, request: Request, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        principal: Principal = request.state.mcp_caller
+        key = request.headers.get("idempotency-key", "").strip()[:_KEY_LIMIT]
+        call = Call(
+            doors=self._doors,
+            profile=profile,
+            principal=principal,
+            idempotency_key=key or None,
+            is_repeat=bool(key) and request.headers.get(REPEAT_HEADER) == "1",
+        )
+        try:
+            return await self._host.call(dispatch, call, name, arguments)
+        except MemvouchError as error:
+            return failed(render.error(error))
+        except Exception:
+            log.exception("a tool failed", tool=name, profile=profile.name)
+            return failed(_FAULT)
+
+
+class McpEndpoint:
+    """The ASGI endpoint of both paths."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        if request.method == "DELETE":
+            await Response(status_code=200)(scope, receive, send)
+        elif request.method != "POST":
+            body = {"detail": "Method Not Allowed"}
+            await JSONResponse(body, 405, {"Allow": "POST, DELETE"})(scope, receive, send)
+        else:
+            await self._post(request, scope, receive, send)
+
+    async def _post(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            request.state.mcp_caller = await authenticate(request)
+        except (Unauthenticated, Forbidden) as error:
+            await _challenge(request, error)(scope, receive, send)
+            return
+        profiles: Profiles = request.app.state.mcp
+        manager = await profiles.manager(request.path_params.get("profile", DEFAULT_PROFILE))
+        await manager.handle_request(scope, receive, _with_session(request, send))
+
+
+def install(app: FastAPI) -> None:
+    """Mount the paths and make the profiles of an app whose host is set."""
+    app.state.mcp = Profiles(app.state.host)
+    for path in ("/mcp", "/mcp/{profile}"):
+        app.router.routes.append(Route(path, McpEndpoint(), methods=["GET", "POST", "DELETE"], include_in_schema=False))
+
+
+@asynccontextmanager
+async def running(app: FastAPI) -> AsyncIterator[None]:
+    """Serve the profiles of an app; belongs into its lifespan."""
+    profiles: Profiles = app.state.mcp
+    async with profiles.running():
+        yield
+
+
+def _with_session(request: Request, send: Send) -> Send:
+    """Hand out a session id, or the client's own back. The newest protocol has no sessions."""
+    if request.headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS:
+        return send
+    sent = request.headers.get(SESSION_HEADER, "")
+    session_id = sent if 0 < len(sent) <= _SESSION_LIMIT and sent.isascii() and sent.isprintable() else uuid.uuid4().hex
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] < 300:
+            MutableHeaders(scope=message)[SESSION_HEADER] = session_id
+        await send(message)
+
+    return sending
+
+
+def _challenge(request: Request, error: Unauthenticated | Forbidden) -> JSONResponse:
+    """401 for everybody who is not a known caller, with what an OAuth client needs to begin."""
+    missing = isinstance(error, Unauthenticated) and error.missing
+    public = host_of(request).options.public_url
+    base = public.rstrip("/") if public else f"{request.url.scheme}://{request.url.netloc}"
+    parts = ['Bearer realm="memvouch"']
+    if not missing:
+        parts.append('error="invalid_token"')
+    parts.append(f'resource_metadata="{base}{_RESOURCE_METADATA_PATH}"')
+    body = {
+        "error": "invalid_token" if not missing else "unauthorized",
+        "detail": "Authentication required" if missing else "Invalid or inactive API Key",
+    }
+    return JSONResponse(body, 401, {"WWW-Authenticate": ", ".join(parts)})
