@@ -6,6 +6,7 @@ legs failing is an outage and raises.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -42,9 +43,13 @@ def gather_pool(
     record has a true cosine. Raises `IndexUnavailable` if no leg answers.
     """
     degraded: list[Degraded] = []
-    dense = _leg(Leg.DENSE, lambda: merge_best([index.search_dense(v, where, limit) for v in vectors]), degraded)
+    dense = _leg(
+        Leg.DENSE, lambda: merge_best([_scored(index.search_dense(v, where, limit)) for v in vectors]), degraded
+    )
     lexical = _leg(
-        Leg.LEXICAL, lambda: index.search_lexical(weights, where, limit) if len(weights.indices) else [], degraded
+        Leg.LEXICAL,
+        lambda: _scored(index.search_lexical(weights, where, limit)) if len(weights.indices) else [],
+        degraded,
     )
     if len(degraded) == 2:
         raise IndexUnavailable(f"the index does not answer: {degraded[0].reason}")
@@ -67,6 +72,13 @@ def _leg(leg: Leg, ask: Callable[[], list[IndexHit]], degraded: list[Degraded]) 
         return []
 
 
+def _scored(hits: list[IndexHit]) -> list[IndexHit]:
+    """The hits, if each has a score: one without would pass every comparison."""
+    if not all(isinstance(hit.score, float | int) and math.isfinite(hit.score) for hit in hits):
+        raise IndexUnavailable("the index gave a record without a score")
+    return hits
+
+
 def _completed(
     index: Index, where: IndexFilter, vectors: Sequence[Vectors], dense: list[IndexHit], lexical: list[IndexHit]
 ) -> list[IndexHit]:
@@ -75,7 +87,7 @@ def _completed(
     if not unseen:
         return dense
     narrowed = _narrow(where, unseen)
-    return merge_best([dense, *(index.search_dense(vector, narrowed, len(unseen)) for vector in vectors)])
+    return merge_best([dense, *(_scored(index.search_dense(vector, narrowed, len(unseen))) for vector in vectors)])
 
 
 def _narrow(where: IndexFilter, record_ids: frozenset[str]) -> IndexFilter:

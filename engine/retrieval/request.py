@@ -39,8 +39,8 @@ def prepare(query: Query, now: datetime) -> Prepared:
             an unknown memory type, a window that ends before it starts.
         InvalidPattern: a pattern that does not parse.
     """
-    if any("\ud800" <= character <= "\udfff" for character in query.text):
-        raise InvalidRequest("query is not valid Unicode (a lone surrogate)", field="query")
+    if any("\ud800" <= character <= "\udfff" or character == "\x00" for character in query.text):
+        raise InvalidRequest("query is not valid text (a lone surrogate or NUL)", field="query")
     text = clean(query.text).strip()
     if not text:
         raise InvalidRequest("query is blank; say what to look for, or use * to list", field="query")

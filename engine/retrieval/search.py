@@ -44,7 +44,7 @@ from engine.index.protocol import Index
 from engine.retrieval import arrange, policy
 from engine.retrieval.background import Backgrounds
 from engine.retrieval.calibration import Calibrator
-from engine.retrieval.evidence import FEATURES, Candidate, Evidence, gather
+from engine.retrieval.evidence import FEATURES, Candidate, Evidence, SpaceView, gather
 from engine.retrieval.fusion import Fused
 from engine.retrieval.legs import gather_pool, lexical_weights
 from engine.retrieval.listing import list_all
@@ -199,19 +199,20 @@ class Searcher:
         if only is not None:
             where = type(where)(space_id=where.space_id, alive_at=where.alive_at, record_ids=frozenset({only}))
         view = self._backgrounds.view(connection, space.space.id, asked.terms)
-        pool = gather_pool(
-            self._index(), where, asked.vectors, lexical_weights(asked.terms, view), self._pool_size * _OVERSAMPLE
-        )
+        size = max(self._pool_size, prepared.query.limit)
+        weights = lexical_weights(asked.terms, view)
+        pool = gather_pool(self._index(), where, asked.vectors, weights, size * _OVERSAMPLE)
         working = self._working_states(connection, space, prepared)
         exact = self._exact(connection, principal, space, prepared)
         records = {**_as_pool(exact), **_as_pool(working), **{each.record_id: each for each in pool.records}}
         found = memories.authorized(connection, principal, list(records), prepared.where, prepared.now)
         kept = [each for each in records.values() if each.record_id in found]
-        kept = _pinned_first(kept, {*exact, *working})[: self._pool_size + len(exact) + len(working)]
+        pinned = len(exact) + len(working)
+        kept = _pinned_first(kept, {*exact, *working})[: size + pinned]
         if not kept:
             return [], pool.degraded
         candidates = [_candidate(found[each.record_id], each) for each in kept]
-        evidence = gather(asked.question, candidates, view)
+        evidence = _gather_stably(asked.question, candidates, view, self._pool_size + pinned)
         confidence = self._calibrator.confidence(evidence)
         ranking = self._calibrator.ranking(evidence)
         threshold = self.threshold if prepared.query.min_confidence is None else prepared.query.min_confidence
@@ -383,6 +384,15 @@ def _candidate(memory: Memory, fused: Fused) -> Candidate:
         fused=fused.score,
         legs=frozenset(_legs(fused)),
     )
+
+
+def _gather_stably(question: Question, candidates: list[Candidate], view: SpaceView, size: int) -> list[Evidence]:
+    """Evidence that does not depend on how many answers were asked for.
+
+    The first `size` candidates are weighed among themselves, whatever else a high limit brings in.
+    """
+    evidence = gather(question, candidates[:size], view)
+    return evidence + gather(question, candidates, view)[size:] if len(candidates) > size else evidence
 
 
 def _legs(fused: Fused) -> set[Leg]:
