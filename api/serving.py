@@ -90,15 +90,6 @@ def serve(engine: Engine, options: ServerOptions, started: Callable[[Listening],
         server.run(sockets)
 
 
-def find(data_dir: Path) -> Listening | None:
-    """The host that says it serves a folder; it may have died since. `None` if no host says so."""
-    try:
-        found = json.loads((data_dir / HOST_FILE).read_text(encoding="utf-8"))
-        return Listening(**found)
-    except (FileNotFoundError, ValueError, TypeError):
-        return None
-
-
 @contextmanager
 def _tcp_socket(options: ServerOptions) -> Iterator[socket.socket]:
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
