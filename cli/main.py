@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cli.commands import asking, browsing, care, demo, serve, spaces, team, token, transfer, writing
+from cli.commands import asking, browsing, care, demo, mcp, serve, spaces, team, token, transfer, writing
 from cli.console import EXIT_CODE_MEANINGS, ExitCode, GuardedGroup, State, report
 
 _EPILOG = "\n".join(
@@ -97,6 +97,7 @@ app.command("list", rich_help_panel=_LOOK)(browsing.list_memories)
 app.command("stats", rich_help_panel=_LOOK)(browsing.stats)
 app.add_typer(spaces.app, name="spaces", rich_help_panel=_LOOK)
 app.command("serve", rich_help_panel=_SERVE)(serve.serve)
+app.command("mcp", rich_help_panel=_SERVE)(mcp.mcp)
 app.add_typer(token.app, name="token", rich_help_panel=_SERVE)
 app.add_typer(team.app, name="team", rich_help_panel=_SERVE)
 app.command("doctor", rich_help_panel=_CARE)(care.doctor)

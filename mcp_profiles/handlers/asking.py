@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.domain.access import Scope
 from engine.domain.outcome import ContextPack, Matches, NoMatch, Outcome
-from engine.domain.query import MATCH_ALL, MAX_LIMIT, ContextQuery, Filters, Mode, Query
+from engine.domain.query import MAX_LIMIT, ContextQuery, Filters, Mode, Query
 from engine.errors import Forbidden
 from mcp_profiles import render
 from mcp_profiles.call import Answer, Call
