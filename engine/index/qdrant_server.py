@@ -2,7 +2,7 @@
 
 One collection holds all spaces; the space id is the tenant key. Graphs are built per space
 (`m=0`, `payload_m=16`), because every search names one: Qdrant's own advice for many tenants. Small
-spaces are scanned exactly; in large ones search is approximate, with `hnsw_ef=256`. Vectors are
+spaces are scanned exactly; in large ones search is approximate, with `hnsw_ef=128`. Vectors are
 float16 as in the embedded index, so that both give the same scores.
 
 A server that is older than a parameter ignores it and answers 200; therefore its version is read
@@ -32,7 +32,7 @@ __all__ = ["ServerIndex", "remove_collection"]
 
 _OLDEST_VERSION = (1, 16)
 _PAGE = 1000
-_SEARCH = models.SearchParams(hnsw_ef=256)
+_SEARCH = models.SearchParams(hnsw_ef=128)
 
 
 class ServerIndex:
