@@ -171,7 +171,9 @@ def _number(parameter: Parameter, value: Any) -> float:
             value = json.loads(value.strip())
         except ValueError:
             raise parameter.refusal("must be a number") from None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    # A whole number may be too large for a float, so only floats are asked whether they are finite.
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or (isinstance(value, float) and not math.isfinite(value)):
         raise parameter.refusal("must be a number")
     highest = parameter.most if parameter.most is not None else parameter.maximum
     if parameter.minimum is not None and value < parameter.minimum:

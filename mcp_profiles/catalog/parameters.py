@@ -58,7 +58,7 @@ def json_object(name: str, description: str) -> Parameter:
 QUERY = text("query", "Plain words or an exact identifier.", required=True)
 CONTENT = text("content", "The text to store.", required=True)
 PATH = text("path", "Logical place such as team/release.", required=True)
-MEMORY_ID = text("memory_id", "Id of the memory, as answers show it.", required=True)
+MEMORY_ID = text("memory_id", "Id as answers show it.", required=True)
 PATH_FILTER = text("path_filter", "Path with all below it, or ILIKE pattern (% any run).", default=MATCH_ALL)
 MEMORY_TYPE_FILTER = text("memory_type", f"One of {', '.join(TYPES)}; % is any.", default=MATCH_ALL)
 PREFER_WORKING = flag("prefer_working", "Put active working state first.")

@@ -11,7 +11,7 @@ from mcp_profiles.tool import Effect, Tool
 REMEMBER = Tool(
     name="remember",
     title="Remember",
-    description="Stores one fact, decision, preference or procedure. It can be found at once.",
+    description="Stores one fact, decision, preference or procedure.",
     effect=Effect.WRITES,
     parameters=(
         p.CONTENT,
@@ -106,7 +106,7 @@ RESTORE_MEMORY = Tool(
 UPDATE_STATE = Tool(
     name="update_state",
     title="Update working state",
-    description="Keeps what you are doing now in a named slot; each call replaces the slot.",
+    description="Keeps what you are doing now in a slot; each call replaces it.",
     effect=Effect.WRITES,
     parameters=(
         p.STATE_KEY,
