@@ -109,7 +109,7 @@ class Engine:
         with ExitStack() as stack:
             folder = Folder.open(settings.data_dir)
             stack.callback(folder.close)
-            database = Database.open(settings.database_url or f"sqlite:///{settings.data_dir / 'memvouch.db'}")
+            database = Database.open(settings.store_url)
             stack.callback(database.close)
             engine = cls(settings, folder, database, embedder or create_embedder(settings), for_reindex=for_reindex)
             stack.pop_all()

@@ -41,7 +41,7 @@ class Settings(BaseSettings):
         default="default", pattern="^(lenient|default|strict)$", description="Named strict threshold."
     )
     pool_size: int = Field(default=20, ge=5, le=200, description="Records that evidence looks at per space.")
-    flush_seconds: float = Field(default=1.0, gt=0, description="How often the index is flushed in the background.")
+    flush_seconds: float = Field(default=10.0, gt=0, description="How often the index is flushed in the background.")
 
     @property
     def store_url(self) -> str:

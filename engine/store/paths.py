@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlalchemy import Connection, bindparam, delete, select, update
+from sqlalchemy import Connection, bindparam, delete, func, select, update
 
 from engine.store.columns import digest
 from engine.store.filters import StoreFilter, path_conditions, pattern_condition
@@ -33,6 +33,12 @@ def admitted_path_keys(connection: Connection, space_id: str, where: StoreFilter
         space_paths.c.space_id == space_id, *path_conditions(where, space_paths.c.path_key)
     )
     return frozenset(connection.execute(query).scalars())
+
+
+def count(connection: Connection, space_id: str) -> int:
+    """How many distinct paths the space has."""
+    query = select(func.count()).select_from(space_paths).where(space_paths.c.space_id == space_id)
+    return connection.execute(query).scalar_one()
 
 
 def shift(connection: Connection, changes: Mapping[tuple[str, str], int]) -> None:
