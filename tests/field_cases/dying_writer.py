@@ -12,10 +12,9 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from engine.index.qdrant_edge import EdgeIndex
-
 from engine.domain.memory import ForgetMode, NewMemory
 from engine.engine import Engine
+from engine.index.qdrant_edge import EdgeIndex
 from engine.settings import Settings
 
 
