@@ -2,14 +2,14 @@
 
 A promise has an id, one sentence and its source: a section of the design, a point of the issue
 that asked for it, or a section of a wire contract. Its tests are named below `tests/`:
-`room/test_x.py` stands for all tests of that file, `room/test_x.py::test_name` for one,
-`case:B1-07` for a field case. `test_requirements.py` fails if a promise has no test, a named test
-does not exist, or a test file serves no promise.
+`room/` stands for every test file of that folder, `room/test_x.py` for all tests of that file,
+`room/test_x.py::test_name` for one, `case:B1-07` for a field case. `test_requirements.py` fails if
+a promise has no test, a named test does not exist, or a test file serves no promise.
 """
 
 from __future__ import annotations
 
-from tests.promises import access, answers, care, parts, questions, writing
+from tests.promises import access, answers, care, parts, questions, surfaces, writing
 from tests.promises.requirement import Requirement
 
 REQUIREMENTS: tuple[Requirement, ...] = (
@@ -21,4 +21,5 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     *writing.WRITING,
     *care.CARE,
     *parts.PARTS,
+    *surfaces.SURFACES,
 )

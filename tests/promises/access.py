@@ -62,6 +62,7 @@ ACCESS = (
             "store/test_tokens.py::test_the_secret_is_neither_stored_nor_printed",
             "store/test_database.py::test_an_error_never_shows_a_password",
             "store/test_database.py::test_an_error_of_the_driver_never_shows_stored_text",
+            "api/test_secrets.py",
             "embedding/test_openai_compatible.py::test_a_wrong_key_is_not_tried_again_and_appears_nowhere",
             "index/test_qdrant_server.py::test_a_url_of_another_form_is_refused_without_repeating_it",
         ),

@@ -47,7 +47,7 @@ CARE = (
         "one-host",
         "Any number of local clients share one folder through one host, which is started on demand and replaced.",
         "design 1.6",
-        ("host/test_host.py",),
+        ("host/",),
     ),
     Requirement(
         "background",

@@ -48,6 +48,7 @@ PARTS = (
             "embedding/test_openai_compatible.py",
             "embedding/test_factory.py",
             "embedding/test_fake.py",
+            "embedding/test_quiet.py",
         ),
     ),
     Requirement(
@@ -68,12 +69,6 @@ PARTS = (
         "`memvouch demo` shows an answer, a near-miss identifier, an absent detail and a labelled best effort.",
         "issue 2.1",
         ("cli/test_care.py::test_the_demo_shows_four_outcomes_all_as_expected",),
-    ),
-    Requirement(
-        "xmemo-clients",
-        "Published XMemo clients work against the REST surface unchanged.",
-        "issue 3",
-        ("api/test_hermes_client.py", "api/test_rest_core.py"),
     ),
     Requirement(
         "measured",

@@ -137,7 +137,7 @@ WRITING = (
         (
             "store/test_concurrency.py",
             "store/test_turnstile.py",
-            "index/test_qdrant_server.py::test_many_threads_may_use_one_index",
+            "index/test_upkeep.py::test_many_threads_may_use_one_index",
         ),
     ),
 )
