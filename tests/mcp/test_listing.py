@@ -30,6 +30,15 @@ READERS = {
     *("get_mcp_identity", "memory_stats", "memory_activity", "memory_overview", "get_timeline", "list_memory_todos"),
     *("get_project_context", "search_memories", "health_check", "list_spaces"),
 }
+GENERIC = [
+    *("explain_memory", "forget", "get_mcp_identity", "recall", "recall_context", "remember", "restore_memory"),
+    *("search_memory", "update_memory", "update_state"),
+]
+CLAUDE = [
+    *("get_mcp_identity", "recall", "search_memory", "recall_context", "explain_memory", "remember", "update_memory"),
+    *("forget", "restore_memory", "get_project_context", "project", "create_pending_decision", "resolve_decision"),
+    *("todo", "update_state", "record_event"),
+]
 DESTROYERS = {"update_memory", "forget", "forget_memory", "redact_memory", "restore_memory"}
 
 every_profile = pytest.mark.parametrize("name", built_in_names())
@@ -112,10 +121,7 @@ def test_every_tool_is_listed_by_some_profile() -> None:
 
 def test_generic_has_ten_tools_and_a_search_of_two_parameters() -> None:
     profile = load("generic")
-    assert sorted(each.name for each in profile.exposures) == sorted(
-        "search_memory recall recall_context remember update_memory forget restore_memory explain_memory "
-        "update_state get_mcp_identity".split()
-    )
+    assert sorted(each.name for each in profile.exposures) == GENERIC
     search = profile.exposure("search_memory")
     assert search and [each.name for each in search.parameters] == ["query", "limit"]
 
@@ -123,11 +129,7 @@ def test_generic_has_ten_tools_and_a_search_of_two_parameters() -> None:
 def test_claude_has_sixteen_tools_and_three_more_parameters_of_search() -> None:
     profile = load("claude-plugin")
     assert profile == load("claude")
-    assert [each.name for each in profile.exposures] == (
-        "get_mcp_identity recall search_memory recall_context explain_memory remember update_memory forget "
-        "restore_memory get_project_context project create_pending_decision resolve_decision todo update_state "
-        "record_event".split()
-    )
+    assert [each.name for each in profile.exposures] == CLAUDE
     search = profile.exposure("search_memory")
     assert search
     defaults = {each.name: each.default for each in search.parameters}
