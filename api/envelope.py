@@ -8,6 +8,7 @@ the log with the request id, never to the caller.
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 import uuid
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from urllib.parse import quote
 
 import structlog
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -30,6 +31,7 @@ _MAX_NAMED = 20
 _PREFIXES = ("/api/v1", "/v1")
 
 log = structlog.get_logger("memvouch.http")
+_levels = logging.getLogger("memvouch.http")
 
 
 @dataclass(slots=True)
@@ -92,6 +94,8 @@ class Envelope:
                 _stamp(MutableHeaders(scope=message), record)
             await send(message)
 
+        if _levels.isEnabledFor(logging.DEBUG):
+            log.debug("request begins", request_id=record.request_id, path=scope["path"], sent=_names(scope))
         try:
             with self._metrics.in_progress():
                 await self._app(scope, receive, sending)
@@ -114,6 +118,11 @@ def route_of(scope: Scope) -> str:
         return "unmatched"
     prefix = next((each for each in _PREFIXES if scope["path"].startswith(f"{each}/")), "")
     return template if template.startswith(f"{prefix}/") and prefix else f"{prefix}{template}"
+
+
+def _names(scope: Scope) -> list[str]:
+    """Names of the headers and query fields of a request, without their values."""
+    return [*Headers(scope=scope), *QueryParams(scope["query_string"])]
 
 
 def _request_id(scope: Scope) -> str:

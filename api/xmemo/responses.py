@@ -22,15 +22,19 @@ _ERRORS = {
     429: "Too many requests; see `Retry-After`.",
     503: "A part is down; see `Retry-After`. Never an empty list instead.",
 }
-ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"description": text, "content": {"application/json": {"schema": DETAIL}}}
-    for status, text in _ERRORS.items()
-}
 
 
-def xmemo_router(tag: str) -> APIRouter:
+def errors(schema: dict[str, Any]) -> dict[int | str, dict[str, Any]]:
+    """The documented errors of a route whose error bodies have this schema."""
+    return {
+        status: {"description": text, "content": {"application/json": {"schema": schema}}}
+        for status, text in _ERRORS.items()
+    }
+
+
+def xmemo_router(tag: str, error_schema: dict[str, Any] = DETAIL) -> APIRouter:
     """A router whose routes speak XMemo errors and document them; mounted by `include_xmemo`."""
-    return APIRouter(route_class=XMemoRoute, tags=[tag], responses=ERRORS)
+    return APIRouter(route_class=XMemoRoute, tags=[tag], responses=errors(error_schema))
 
 
 def example(value: dict[str, Any], description: str = "Done.") -> dict[int | str, dict[str, Any]]:

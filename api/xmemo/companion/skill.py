@@ -74,7 +74,7 @@ class SkillRoute(XMemoRoute):
         return handled
 
 
-router = xmemo_router("skill")
+router = xmemo_router("skill", {"type": "object", "properties": {"error": {}}, "required": ["error"]})
 router.route_class = SkillRoute
 
 
