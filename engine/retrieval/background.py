@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 
 from engine.embedding.protocol import Vectors
 from engine.index.protocol import Index
-from engine.retrieval.evidence import SpaceView
+from engine.retrieval.features import SpaceView, nearest_neighbours
 from engine.store import terms
 
 SAMPLE_SIZE = 512
@@ -26,6 +26,7 @@ _REFRESH_RATIO = 1.25
 @dataclass(frozen=True, slots=True)
 class _Sample:
     vectors: Vectors
+    neighbours: tuple[float, float]
     records: int
 
 
@@ -40,11 +41,13 @@ class Backgrounds:
     def view(self, connection: Connection, space_id: str, wanted: Iterable[str]) -> SpaceView:
         """The space's statistics for the terms of a query."""
         totals = terms.totals(connection, space_id)
+        sample = self._sample(space_id, totals.records)
         return SpaceView(
             records=totals.records,
             average_length=totals.length / totals.records if totals.records else 0.0,
             document_frequency=terms.document_frequencies(connection, space_id, list(wanted)),
-            sample=self._sample(space_id, totals.records),
+            sample=sample.vectors,
+            neighbours=sample.neighbours,
         )
 
     def forget(self, space_id: str) -> None:
@@ -57,14 +60,15 @@ class Backgrounds:
         with self._lock:
             self._samples.clear()
 
-    def _sample(self, space_id: str, records: int) -> Vectors:
+    def _sample(self, space_id: str, records: int) -> _Sample:
         with self._lock:
             known = self._samples.get(space_id)
         if known is None or not _alike(known.records, records):
-            known = _Sample(self._index().sample_vectors(space_id, SAMPLE_SIZE), records)
+            vectors = self._index().sample_vectors(space_id, SAMPLE_SIZE)
+            known = _Sample(vectors, nearest_neighbours(vectors), records)
             with self._lock:
                 self._samples[space_id] = known
-        return known.vectors
+        return known
 
 
 def idf(view: SpaceView, term: str) -> float:

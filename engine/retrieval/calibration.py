@@ -3,9 +3,10 @@
 The fitted model of an embedder lies in `models/<name>.json` with its provenance (sets, licences,
 figures, analysis version). `confidence` is its probability, then three rules that need no fitting:
 
-- a record that names none of the question's identifiers cannot answer it: at most `VETOED`;
-- a question that is nothing but identifiers is answered by a record that names them all: at least
-  `NAMED`;
+- a record that names none of the question's identifiers cannot answer it: its confidence shrinks to
+  `VETO_SHARE` of what it was, and strict refuses it whatever they are;
+- a question that is about identifiers which few records have is answered by a record that names
+  them all: at least `NAMED`, or `FOCUSED` if the question says some more ("what does E17 mean");
 - a record that says exactly what the question says is a match: at least `VERBATIM`.
 
 `ranking` orders records of one question; it mixes the log-odds with the pool's fused score.
@@ -33,8 +34,12 @@ LEXICAL_ONLY = "lexical_only"
 OWN_CALIBRATION = "calibration.json"
 """Name of a model that the user fitted, inside the data folder."""
 
-VETOED = 0.02
+VETO_SHARE = 0.05
 NAMED = 0.97
+FOCUSED = 0.9
+FOCUS = 0.4
+"""Least share of the question's weight that must lie in its identifiers for `FOCUSED`."""
+
 VERBATIM = 0.995
 
 _COLUMN = {name: place for place, name in enumerate(FEATURES)}
@@ -102,10 +107,12 @@ def under_rules(confidence: NDArray[np.float64], table: NDArray[np.float64]) -> 
     """The rules of this module applied to fitted probabilities; `table` is (records, features)."""
     missing, met = table[:, _COLUMN["identifiers_missing"]], table[:, _COLUMN["identifiers_met"]]
     named = (met >= 1.0) & (table[:, _COLUMN["identifiers_only"]] > 0)
+    focused = (met >= 1.0) & (table[:, _COLUMN["identifier_focus"]] >= FOCUS)
     verbatim = (table[:, _COLUMN["run"]] >= 1.0) & (table[:, _COLUMN["reverse"]] >= 0.999)
-    ruled = np.where(named, np.maximum(confidence, NAMED), confidence)
+    ruled = np.where(focused, np.maximum(confidence, FOCUSED), confidence)
+    ruled = np.where(named, np.maximum(ruled, NAMED), ruled)
     ruled = np.where(verbatim, np.maximum(ruled, VERBATIM), ruled)
-    return np.asarray(np.where((missing > 0) & (met == 0), np.minimum(ruled, VETOED), ruled))
+    return np.asarray(np.where((missing > 0) & (met == 0), ruled * VETO_SHARE, ruled))
 
 
 def _table(evidence: Sequence[Evidence]) -> NDArray[np.float64]:

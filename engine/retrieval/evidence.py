@@ -6,8 +6,9 @@ plain words what matched and what is missing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from engine.domain.outcome import Leg
 from engine.retrieval.features import FEATURES, Matrix, SpaceView, Weighed, match, table, weigh
 from engine.retrieval.question import Question
 from engine.retrieval.reading import Reading, read
+from engine.text.folding import fold, path_key
 
 __all__ = ["FEATURES", "Candidate", "Evidence", "SpaceView", "gather"]
 
@@ -53,7 +55,7 @@ def gather(question: Question, candidates: Sequence[Candidate], space: SpaceView
     """Evidence for each candidate, in their order."""
     if not candidates:
         return []
-    readings = [read(each.passage) for each in candidates]
+    readings = [_read(question, each) for each in candidates]
     words = weigh(question, space)
     exact, soft = match(words.terms, readings)
     dense = np.array([each.dense for each in candidates])
@@ -63,6 +65,31 @@ def gather(question: Question, candidates: Sequence[Candidate], space: SpaceView
         _evidence(question, words, each, reading, row, held)
         for each, reading, row, held in zip(candidates, readings, rows, exact, strict=True)
     ]
+
+
+def _read(question: Question, candidate: Candidate) -> Reading:
+    """The passage as this question may use it.
+
+    The words of the path are read with it if passage and path together hold all that is asked (some
+    clients ask for `<name> <path>`). An identifier may stand anywhere in the record or be its path.
+    """
+    reading = read(candidate.passage)
+    missing = [word for word in question.words if word not in reading.counts and not word.startswith("id:")]
+    place = candidate.path.replace("/", " ")
+    if missing and all(word in read(place).counts for word in missing):
+        reading = read(f"{place}: {candidate.passage}")
+    elsewhere = question.identifiers - reading.identifiers
+    found = {each for each in elsewhere if _stands_in(each, candidate)}
+    return replace(reading, identifiers=reading.identifiers | found) if found else reading
+
+
+def _stands_in(identifier: str, candidate: Candidate) -> bool:
+    path = path_key(candidate.path)
+    if f"/{path}/".find(f"/{identifier}/") >= 0:
+        return True
+    if len(candidate.passage) == len(candidate.content):
+        return False
+    return re.search(rf"(?<!\w){re.escape(identifier)}(?!\w)", fold(candidate.content)) is not None
 
 
 def _evidence(

@@ -7,6 +7,8 @@ For a question with content words `t` of weight `w(t)` and a record's passage:
 - *coverage* is `sum w E / sum w`, *support* `sum w S / sum w`. `w` is the IDF in the space, smoothed
   by `PRIOR_RECORDS` imaginary records with the lexicon's frequencies, so that a space of three
   records behaves. The same shares with the lexicon's rarity alone do not depend on the space.
+- the *joint* shares weigh a word by both, so that a word which the space lacks counts as missing only
+  as far as it is rare in public too ("mean" in "what does E17 mean" is not).
 - the cosine is also told as a z-score and a tail share against a sample of the space's vectors,
   shrunk towards typical values when the sample is small.
 - gaps compare a record with the best other pooled record that is not its near duplicate.
@@ -41,8 +43,10 @@ FEATURES: tuple[str, ...] = (
     "lexical_gap",
     "coverage",
     "coverage_public",
+    "coverage_joint",
     "coverage_gap",
     "support",
+    "support_joint",
     "support_gap",
     "missing_top",
     "unsupported_top",
@@ -57,6 +61,7 @@ FEATURES: tuple[str, ...] = (
     "identifiers_met",
     "identifiers_missing",
     "identifiers_only",
+    "identifier_focus",
     "numbers_met",
     "numbers_missing",
     "names_met",
@@ -78,6 +83,11 @@ FEATURES: tuple[str, ...] = (
     "fused",
     "found_elsewhere",
     "missing_in_pool",
+    "cosine_public_z",
+    "neighbour_z",
+    "top_mean",
+    "record_asks",
+    "same_form",
 )
 
 PRIOR_RECORDS = 50.0
@@ -86,45 +96,79 @@ TYPICAL_COSINE = 0.08
 TYPICAL_SPREAD = 0.10
 """Mean and deviation of the cosine between unrelated English texts under the bundled embedder."""
 
+TYPICAL_NEIGHBOURS = (0.55, 0.15)
+"""Mean and deviation of a record's cosine to its nearest neighbour, in a space nothing is known of."""
+
 _K1, _B = 1.2, 0.75
 _SOFT_FROM, _SOFT_RANGE, _SOFT_CAP = 0.3, 0.55, 0.9
 _WINDOW = 24
 _DUPLICATE = 0.8
 _RAREST = 11.5
+_TELLING_SHARE = 50
 
 
 @dataclass(frozen=True, slots=True)
 class SpaceView:
-    """Statistics of one space; `sample` holds some of its vectors, shape (n, d), n may be 0."""
+    """Statistics of one space; `sample` holds some of its vectors, shape (n, d), n may be 0.
+
+    `neighbours` are mean and deviation of a record's cosine to its nearest neighbour: how alike the
+    records of this space are among themselves.
+    """
 
     records: int
     average_length: float
     document_frequency: Mapping[str, int]
     sample: Vectors
+    neighbours: tuple[float, float] = TYPICAL_NEIGHBOURS
 
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """The question's content words with their weight in the space and in public, each (m,)."""
+    """The question's content words with their weight in the space and in public, each (m,).
+
+    `unknown` marks words that no record has, `telling` identifiers (and their parts) that at most
+    one record in `_TELLING_SHARE` has: such a word says which record is meant.
+    """
 
     terms: tuple[str, ...]
     weights: Matrix
     rarity: Matrix
     unknown: Matrix
+    telling: Matrix
+
+    @property
+    def joint(self) -> Matrix:
+        """Weight in the space, reduced for words that are common in public."""
+        return self.weights * self.rarity / _RAREST
+
+
+def nearest_neighbours(sample: Vectors) -> tuple[float, float]:
+    """`SpaceView.neighbours` of a sample, shrunk to typical values when it is small."""
+    size = len(sample)
+    if size < 2:
+        return TYPICAL_NEIGHBOURS
+    cosines = sample @ sample.T
+    np.fill_diagonal(cosines, -1.0)
+    nearest = cosines.max(axis=1)
+    share = size / (size + PRIOR_SAMPLE)
+    mean = share * float(nearest.mean()) + (1 - share) * TYPICAL_NEIGHBOURS[0]
+    return mean, share * float(nearest.std()) + (1 - share) * TYPICAL_NEIGHBOURS[1]
 
 
 def weigh(question: Question, space: SpaceView) -> Weighed:
     """Weights of the question's words: smoothed IDF of the space, and public rarity."""
     known = lexicon()
     total = space.records + PRIOR_RECORDS
-    weights, unknown = [], []
+    weights, unknown, telling = [], [], []
+    few = max(3.0, space.records / _TELLING_SHARE)
     for term in question.words:
         frequency = space.document_frequency.get(term, 0)
+        telling.append(float(term in question.identifier_words and frequency <= few))
         smoothed = min(frequency + PRIOR_RECORDS * known.share(term), total)
         weights.append(math.log(1.0 + (total - smoothed + 0.5) / (smoothed + 0.5)))
         unknown.append(float(frequency == 0))
     rarity = [known.rarity(term) for term in question.words]
-    return Weighed(question.words, np.array(weights), np.array(rarity), np.array(unknown))
+    return Weighed(question.words, np.array(weights), np.array(rarity), np.array(unknown), np.array(telling))
 
 
 def match(terms: Sequence[str], readings: Sequence[Reading]) -> tuple[Matrix, Matrix]:
@@ -182,7 +226,15 @@ def _dense(question: Question, dense: Matrix, space: SpaceView) -> dict[str, Mat
     standard = (dense - mean) / max(spread, 0.02)
     above = (against[None, :] >= dense[:, None] - 1e-4).sum(axis=1)
     best = np.sort(dense)[::-1]
+    public = lexicon().public
+    public_mean, public_spread = TYPICAL_COSINE, TYPICAL_SPREAD
+    if public.shape[1] == len(question.vector):
+        against_public = public @ question.vector
+        public_mean, public_spread = float(against_public.mean()), float(against_public.std())
     return {
+        "cosine_public_z": (dense - public_mean) / max(public_spread, 0.02),
+        "neighbour_z": (dense - space.neighbours[0]) / max(space.neighbours[1], 0.05),
+        "top_mean": float(best[:5].mean()),
         "cosine_z": standard,
         "cosine_tail": -np.log10((above + 1.0) / (size + PRIOR_SAMPLE)),
         "cosine_lead": dense - best[1:6].mean() if len(best) > 1 else dense - mean,
@@ -194,10 +246,14 @@ def _dense(question: Question, dense: Matrix, space: SpaceView) -> dict[str, Mat
 
 def _words(words: Weighed, exact: Matrix, soft: Matrix) -> dict[str, Matrix | float]:
     total, public = max(float(words.weights.sum()), 1e-9), max(float(words.rarity.sum()), 1e-9)
+    joint = words.joint / max(float(words.joint.sum()), 1e-9)
     return {
         "coverage": exact @ words.weights / total,
         "coverage_public": exact @ words.rarity / public,
+        "coverage_joint": exact @ joint,
+        "identifier_focus": float(words.telling @ joint),
         "support": soft @ words.weights / total,
+        "support_joint": soft @ joint,
         "missing_top": ((1 - exact) * words.weights).max(axis=1) / max(float(words.weights.max()), 1e-9),
         "unsupported_top": ((1 - soft) * words.rarity).max(axis=1) / _RAREST,
         "matched_top": (exact * words.rarity).max(axis=1) / _RAREST,
@@ -315,6 +371,8 @@ def _particulars(question: Question, words: Weighed, readings: Sequence[Reading]
                 _wants_met(question, reading),
                 math.log1p(reading.length),
                 reading.latin,
+                float(reading.asks),
+                float(reading.asks == question.asks),
             )
         )
     names = (
@@ -329,6 +387,8 @@ def _particulars(question: Question, words: Weighed, readings: Sequence[Reading]
         "wants_met",
         "record_words",
         "latin_record",
+        "record_asks",
+        "same_form",
     )
     columns: dict[str, Matrix | float] = dict(zip(names, np.array(rows, dtype=np.float64).T, strict=True))
     return columns | {

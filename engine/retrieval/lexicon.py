@@ -1,9 +1,10 @@
 """What is generally known about English words, so that a tiny space need not learn it.
 
-For about twelve thousand stems: the share of public texts that hold the stem (a background document
-frequency) and a word vector (the bundled embedding model's vector of the word alone, centred and
-reduced). Both come from `benchmarks/fit_calibration.py`. A word that is not listed is rare; it has a
-floor share and no vector, so it only ever matches itself.
+For fourteen thousand English stems: the share of public texts that hold the stem (a background
+document frequency) and a word vector (the bundled embedding model's vector of the word alone, centred
+and reduced). For common numbers and the common words and bigrams of other languages: the share, in
+texts of that language. A word that is not listed is rare; it has a floor share and no vector, so it
+only ever matches itself. Made by `benchmarks/make_lexicon.py`.
 """
 
 from __future__ import annotations
@@ -24,11 +25,16 @@ RARE_SHARE = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Stems by row; `shares` (n,) in 0..1; `vectors` (n, d) unit float32."""
+    """Terms by row; `shares` (n,) in 0..1; `vectors` (n, d) float32, unit length or zero.
+
+    `public` holds vectors of some hundred public texts under the bundled embedder, one a row, unit
+    length: what a question is compared with to see how close it is to anything at all.
+    """
 
     rows: Mapping[str, int]
     shares: NDArray[np.float32]
     vectors: NDArray[np.float32]
+    public: NDArray[np.float32]
 
     def share(self, term: str) -> float:
         """Share of public texts that hold the term, at least `RARE_SHARE`."""
@@ -39,17 +45,18 @@ class Lexicon:
         """`-ln share`, 0..11.5: how much a match of this word says at all."""
         return -math.log(self.share(term))
 
-    def knows(self, term: str) -> bool:
-        """Whether the word is listed."""
-        return term in self.rows
-
 
 @cache
 def lexicon() -> Lexicon:
     """The shipped lexicon, read once."""
     with np.load(LEXICON_FILE) as stored:
-        words = bytes(stored["words"]).decode("ascii").split("\n")
-        vectors = stored["vectors"].astype(np.float32)
+        words = bytes(stored["words"]).decode().split("\n")
+        vectors = _unit(stored["vectors"])
         shares = stored["shares"].astype(np.float32)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return Lexicon({word: row for row, word in enumerate(words)}, shares, vectors / np.maximum(lengths, 1e-6))
+        public = _unit(stored["public"])
+    return Lexicon({word: row for row, word in enumerate(words)}, shares, vectors, public)
+
+
+def _unit(stored: NDArray[np.int8]) -> NDArray[np.float32]:
+    rows = stored.astype(np.float32)
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.embedding.protocol import Vectors
-from engine.retrieval.reading import is_negated, latin_share, names_in
+from engine.retrieval.reading import is_negated, is_question, latin_share, names_in
 from engine.text.analysis import Analysis, TermKind, analyse
 
 
@@ -41,9 +41,6 @@ _WANTS = (
         re.compile(r"\bwhere\b|\b(what|which) (country|city|town|place|state|region|county|location|area)\b"),
     ),
 )
-_QUESTION_START = re.compile(
-    r"^\W*(what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|may)\b"
-)
 _PADDING = (
     frozenset({"memori", "recal", "save", "fact", "rememb", "store", "knowledg"}),
     frozenset({"delet", "forget", "remov", "trash"}),
@@ -62,6 +59,7 @@ class Question:
     """`words` are the distinct content terms in index form, in order, at most `WORD_LIMIT`.
 
     `identifiers` are the outermost ones: of `src/app.py:88` the whole, not the file in it.
+    `identifier_words` are all terms that lie in them.
     """
 
     text: str
@@ -72,6 +70,7 @@ class Question:
     names: frozenset[str]
     numbers: frozenset[str]
     identifiers: frozenset[str]
+    identifier_words: frozenset[str]
     only_identifiers: bool
     negated: bool
     wants: Wants
@@ -88,7 +87,7 @@ def understand(text: str, vector: Vectors) -> Question:
     """Read a query. `vector` is its embedding, shape (dimension,)."""
     analysis = analyse(text)
     lowered = text.casefold()
-    identifiers, alone = _outer_identifiers(analysis)
+    identifiers, inside, alone = _outer_identifiers(analysis)
     return Question(
         text=text,
         analysis=analysis,
@@ -98,10 +97,11 @@ def understand(text: str, vector: Vectors) -> Question:
         names=names_in(text, analysis),
         numbers=frozenset(analysis.numbers),
         identifiers=identifiers,
+        identifier_words=inside,
         only_identifiers=alone,
         negated=is_negated(analysis),
         wants=next((wants for wants, pattern in _WANTS if pattern.search(lowered)), Wants.OTHER),
-        asks="?" in text or "？" in text or _QUESTION_START.search(lowered) is not None,
+        asks=is_question(text),
         latin=latin_share(text),
     )
 
@@ -120,13 +120,15 @@ def _padding(words: Iterable[str]) -> frozenset[str]:
     return frozenset().union(*(group for group in groups if len(group) >= _PADDING_SIZE))
 
 
-def _outer_identifiers(analysis: Analysis) -> tuple[frozenset[str], bool]:
-    """The identifiers that lie in no wider one, and whether the question says nothing beside them."""
-    outer, reach, alone = set(), 0, True
+def _outer_identifiers(analysis: Analysis) -> tuple[frozenset[str], frozenset[str], bool]:
+    """The identifiers that lie in no wider one, all terms in them, and whether nothing else is said."""
+    outer, inside, reach, alone = set(), set(), 0, True
     for term in analysis.terms:
         if term.kind is TermKind.IDENTIFIER and term.end > reach:
             outer.add(term.text.removeprefix("id:"))
             reach = term.end
         elif term.start >= reach and not term.stop:
             alone = False
-    return frozenset(outer), bool(outer) and alone
+        if term.start < reach:
+            inside.add(term.text)
+    return frozenset(outer), frozenset(inside), bool(outer) and alone

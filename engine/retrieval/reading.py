@@ -93,6 +93,10 @@ _YEAR = re.compile(r"(1[0-9]|20)\d\d")
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}:\d\d")
 _LATIN = re.compile(r"[A-Za-z]")
 _LETTER = re.compile(r"[^\W\d_]")
+_QUESTION_START = re.compile(
+    r"\W*(what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|could|will|would|should|has|have)\b",
+    re.IGNORECASE,
+)
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n]|[\"“'(\-])\s*$")
 
 
@@ -113,6 +117,7 @@ class Reading:
     negated: bool
     dated: bool
     counts_quantity: bool
+    asks: bool
     latin: float
 
 
@@ -140,6 +145,7 @@ def read(text: str) -> Reading:
         negated=is_negated(analysis),
         dated=is_dated(text, analysis),
         counts_quantity=any(term.surface.casefold() in _QUANTITIES for term in analysis.terms),
+        asks=is_question(text),
         latin=latin_share(text),
     )
 
@@ -167,6 +173,11 @@ def is_dated(text: str, analysis: Analysis) -> bool:
     """Whether the text names a time: a calendar word, a year, a date or a clock time."""
     words = any(term.surface.casefold() in _CALENDAR for term in analysis.terms if term.kind is TermKind.WORD)
     return words or any(_YEAR.fullmatch(number) for number in analysis.numbers) or bool(_DATE.search(text))
+
+
+def is_question(text: str) -> bool:
+    """Whether the text ends in a question mark or begins like a question."""
+    return text.rstrip().endswith(("?", "？")) or _QUESTION_START.match(text) is not None
 
 
 def latin_share(text: str) -> float:

@@ -1,0 +1,113 @@
+"""Figures of confidences on tables of evidence, defined as the shared scorer defines them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.evidence_tables import Table
+
+Judged: TypeAlias = tuple[Table, NDArray[np.float64]]
+"""A table and the confidence of every pooled record."""
+
+_SHOWN = 5
+
+
+def threshold_for(judged: Sequence[Judged], tier: str, rate: float) -> float:
+    """The lowest threshold (in steps of 0.005) whose macro false-match rate on `tier` is at most `rate`."""
+    for step in range(1, 200):
+        if (_mean([false_matches(each, step / 200, tier) for each in judged]) or 0.0) <= rate:
+            return step / 200
+    return 1.0
+
+
+def false_matches(judged: Judged, threshold: float, tier: str | None = None) -> float | None:
+    """Share of the no-match questions (of one tier, or A and B) that get a hit."""
+    table, confidence = judged
+    absent = ~table.answerable & (np.isin(table.tier, ["A", "B"] if tier is None else [tier]))
+    return float((confidence[absent].max(axis=1) >= threshold).mean()) if absent.any() else None
+
+
+def found(judged: Judged, threshold: float) -> float | None:
+    """Share of the answerable questions with a gold record among the first five at the threshold."""
+    table, confidence = judged
+    order = np.argsort(-confidence, axis=1, kind="stable")[:, :_SHOWN]
+    gold, sure = np.take_along_axis(table.gold, order, 1), np.take_along_axis(confidence, order, 1)
+    hit: NDArray[np.bool_] = np.asarray((gold & (sure >= threshold)).any(axis=1))
+    return float(hit[table.answerable].mean()) if table.answerable.any() else None
+
+
+def auroc(judged: Judged) -> float | None:
+    """Of the best confidence, answerable against no-match; ties count one half."""
+    table, confidence = judged
+    best = confidence.max(axis=1)
+    right, wrong = best[table.answerable], best[~table.answerable & (table.tier != "C")]
+    if not len(right) or not len(wrong):
+        return None
+    return float(np.mean([(right > each).mean() + (right == each).mean() / 2 for each in wrong]))
+
+
+def calibration_error(judged: Judged) -> float | None:
+    """Expected calibration error of the best record's confidence, ten bins."""
+    table, confidence = judged
+    scored = np.asarray((table.tier != "C") & table.present.any(axis=1))
+    best = np.argmax(confidence, axis=1)[scored]
+    rows = np.flatnonzero(scored)
+    if not len(rows):
+        return None
+    sure, right = confidence[rows, best], table.gold[rows, best]
+    bins = np.minimum(np.asarray(sure * 10).astype(int), 9)
+    gaps = [abs(sure[bins == each].mean() - right[bins == each].mean()) * (bins == each).sum() for each in set(bins)]
+    return float(sum(gaps) / len(rows))
+
+
+def swept(judged: Sequence[Judged], rate: float = 0.05) -> tuple[float, float]:
+    """(threshold, macro hit@5) at the best common threshold whose macro false-match rate is at most `rate`."""
+    best = (1.0, 0.0)
+    for step in range(1, 500):
+        threshold = step / 500
+        if (_mean([false_matches(each, threshold) for each in judged]) or 0.0) <= rate:
+            hit = _mean([found(each, threshold) for each in judged]) or 0.0
+            best = max(best, (threshold, hit), key=lambda pair: pair[1])
+    return best
+
+
+def summary(judged: Sequence[Judged], threshold: float) -> dict[str, float]:
+    """Macro figures, rounded."""
+    swept_at, swept_hit = swept(judged)
+    figures = {
+        "auroc": _mean([auroc(each) for each in judged]),
+        "ece": _mean([calibration_error(each) for each in judged]),
+        "hit5": _mean([found(each, threshold) for each in judged]),
+        "fmr": _mean([false_matches(each, threshold) for each in judged]),
+        "fmr_a": _mean([false_matches(each, threshold, "A") for each in judged]),
+        "fmr_b": _mean([false_matches(each, threshold, "B") for each in judged]),
+        "swept_hit5": swept_hit,
+        "swept_threshold": swept_at,
+    }
+    return {name: round(value, 4) for name, value in figures.items() if value is not None}
+
+
+def show(title: str, judged: Sequence[Judged]) -> None:
+    """Print a line per set at the swept threshold, then the macro figures."""
+    threshold, _ = swept(judged)
+    print(f"\n{title} (swept threshold {threshold:.3f})")
+    for each in judged:
+        values = {
+            "auroc": auroc(each),
+            "ece": calibration_error(each),
+            "recall hit@5": found(each, 0.0),
+            "strict hit@5": found(each, threshold),
+            "fmr": false_matches(each, threshold),
+        }
+        texts = (f"{name} {'  -  ' if value is None else format(value, '.3f')}" for name, value in values.items())
+        print(f"  {each[0].name:20}", "  ".join(texts))
+    print("  macro", summary(judged, threshold), flush=True)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
