@@ -8,7 +8,22 @@ from typing import Annotated
 
 import typer
 
-from cli.commands import asking, browsing, care, demo, mcp, serve, spaces, team, token, transfer, writing
+from cli.commands import (
+    asking,
+    browsing,
+    care,
+    demo,
+    hook,
+    install,
+    mcp,
+    profile,
+    serve,
+    spaces,
+    team,
+    token,
+    transfer,
+    writing,
+)
 from cli.console import EXIT_CODE_MEANINGS, ExitCode, GuardedGroup, State, report
 
 _EPILOG = "\n".join(
@@ -98,6 +113,9 @@ app.command("stats", rich_help_panel=_LOOK)(browsing.stats)
 app.add_typer(spaces.app, name="spaces", rich_help_panel=_LOOK)
 app.command("serve", rich_help_panel=_SERVE)(serve.serve)
 app.command("mcp", rich_help_panel=_SERVE)(mcp.mcp)
+app.command("install", rich_help_panel=_SERVE)(install.install)
+app.add_typer(profile.app, name="profile", rich_help_panel=_SERVE)
+app.add_typer(hook.app, name="hook", rich_help_panel=_SERVE)
 app.add_typer(token.app, name="token", rich_help_panel=_SERVE)
 app.add_typer(team.app, name="team", rich_help_panel=_SERVE)
 app.command("doctor", rich_help_panel=_CARE)(care.doctor)
