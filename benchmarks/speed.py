@@ -58,7 +58,7 @@ def _measure(folder: Path, size: int) -> Figures:
     for part in ("fill", "floor", "legs", "serve", "bulk"):
         console.print(f"[dim]{size:,}: {part}[/dim]", highlight=False)
         figures |= _run(part, folder, size)
-    starts = [_start(folder, size) for _ in range(STARTS)]
+    starts = [_start(folder) for _ in range(STARTS)]
     return figures | {name: statistics.median(each[name] for each in starts) for name in starts[0]}
 
 
@@ -70,9 +70,9 @@ def _run(part: str, folder: Path, size: int) -> Figures:
     return figures
 
 
-def _start(folder: Path, size: int) -> Figures:
+def _start(folder: Path) -> Figures:
     """From starting a process to its first answer."""
-    command = [sys.executable, "-m", "benchmarks.speed_parts", "start", str(folder), str(size)]
+    command = [sys.executable, "-m", "benchmarks.first_answer", str(folder)]
     begun = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

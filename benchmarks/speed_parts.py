@@ -60,19 +60,6 @@ def fill(folder: Path, records: int) -> Figures:
     return {"fill_records_per_second": records / (time.perf_counter() - started), "disk_bytes": _disk_bytes(folder)}
 
 
-def start(folder: Path, _records: int) -> Figures:
-    """Open the folder, answer one question. The caller times the whole process too."""
-    begun = time.perf_counter()
-    with Engine.open(Settings(data_dir=folder)) as engine:
-        opened = time.perf_counter()
-        engine.search(engine.local_owner(), Query(text=Writer(2).query()))
-        answered = time.perf_counter()
-        # The caller stops its clock at this line; closing is not part of an answer.
-        sys.stdout.write(json.dumps({"open_seconds": opened - begun, "first_answer_seconds": answered - opened}) + "\n")
-        sys.stdout.flush()
-    return {}
-
-
 def serve(folder: Path, _records: int) -> Figures:
     """Latency of the three verbs at concurrency 1 and 4, of single writes, and resident memory."""
     figures: Figures = {}
@@ -205,7 +192,6 @@ def _resident_bytes() -> float:
 
 PARTS: dict[str, Callable[[Path, int], Figures]] = {
     "fill": fill,
-    "start": start,
     "serve": serve,
     "bulk": bulk,
     "legs": legs,
@@ -216,9 +202,7 @@ PARTS: dict[str, Callable[[Path, int], Figures]] = {
 def main() -> None:
     """Run one part and print its figures."""
     part, folder, records = sys.argv[1:]
-    figures = PARTS[part](Path(folder), int(records))
-    if figures:
-        print(json.dumps(figures))
+    print(json.dumps(PARTS[part](Path(folder), int(records))))
 
 
 if __name__ == "__main__":
