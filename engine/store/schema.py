@@ -2,6 +2,7 @@
 
 Who:      tenants < users < spaces, teams < team_members, tokens < token_spaces
 What:     memories < memory_versions
+Ingest:   jobs < sources < source_messages; entities < entity_mentions; usage_days
 Derived:  space_terms, space_totals, space_paths (counts over `memories`, kept in the same transaction)
 Upkeep:   outbox (records that the index has to look at again), idempotency_keys, audit, meta
 """
@@ -263,5 +264,100 @@ meta = Table(
     metadata,
     Column("key", KeyText, primary_key=True),
     Column("value", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", KeyText, primary_key=True),
+    Column("space_id", KeyText, ForeignKey("spaces.id", ondelete="CASCADE"), nullable=False),
+    Column("tenant_id", KeyText, nullable=False),
+    Column("user_id", KeyText, nullable=False),
+    Column("status", KeyText, nullable=False),
+    Column("stage", Text, nullable=True),
+    Column("attempts", Integer, nullable=False),
+    Column("memory_count", Integer, nullable=False),
+    Column("entity_count", Integer, nullable=False),
+    Column("edge_count", Integer, nullable=False),
+    Column("tokens_used", Integer, nullable=False),
+    Column("error", Text, nullable=True),
+    Column("created_at", Moment, nullable=False),
+    Column("started_at", Moment, nullable=True),
+    Column("completed_at", Moment, nullable=True),
+    Column("updated_at", Moment, nullable=False),
+    Index("ix_jobs_status", "status", "created_at", "id"),
+    Index("ix_jobs_space_id", "space_id"),
+)
+
+sources = Table(
+    "sources",
+    metadata,
+    Column("number", Sequence, primary_key=True, autoincrement=True),
+    Column("id", KeyText, nullable=False, unique=True),
+    Column("space_id", KeyText, ForeignKey("spaces.id", ondelete="CASCADE"), nullable=False),
+    Column("tenant_id", KeyText, nullable=False),
+    Column("user_id", KeyText, nullable=False),
+    Column("job_id", KeyText, ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False),
+    Column("content", Text, nullable=False),
+    Column("content_type", Text, nullable=False),
+    Column("role", Text, nullable=True),
+    Column("visibility", Text, nullable=False),
+    Column("session_id", Text, nullable=True),
+    Column("event_time", Moment, nullable=True),
+    Column("messages", JSON, nullable=False),
+    Column("meta", JSON, nullable=False),
+    Column("fingerprint", KeyText, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("error", Text, nullable=True),
+    Column("token_count", Integer, nullable=False),
+    Column("memory_count", Integer, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    Index("ix_sources_space_id", "space_id", "created_at", "number"),
+    Index("ix_sources_fingerprint", "space_id", "fingerprint"),
+    Index("ix_sources_job_id", "job_id"),
+    Index("ix_sources_tenant_id", "tenant_id", "created_at"),
+    sqlite_autoincrement=True,
+)
+
+source_messages = Table(
+    "source_messages",
+    metadata,
+    Column("space_id", KeyText, ForeignKey("spaces.id", ondelete="CASCADE"), primary_key=True),
+    Column("digest", KeyText, primary_key=True),
+    Column("source_id", KeyText, ForeignKey("sources.id", ondelete="CASCADE"), nullable=False),
+    Index("ix_source_messages_source_id", "source_id"),
+    sqlite_with_rowid=False,
+)
+
+entities = Table(
+    "entities",
+    metadata,
+    Column("id", KeyText, primary_key=True),
+    Column("space_id", KeyText, ForeignKey("spaces.id", ondelete="CASCADE"), nullable=False),
+    Column("key", KeyText, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("entity_type", Text, nullable=True),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    UniqueConstraint("space_id", "key"),
+)
+
+entity_mentions = Table(
+    "entity_mentions",
+    metadata,
+    Column("entity_id", KeyText, ForeignKey("entities.id", ondelete="CASCADE"), primary_key=True),
+    Column("memory_id", KeyText, ForeignKey("memories.id", ondelete="CASCADE"), primary_key=True),
+    Index("ix_entity_mentions_memory_id", "memory_id"),
+    sqlite_with_rowid=False,
+)
+
+usage_days = Table(
+    "usage_days",
+    metadata,
+    Column("tenant_id", KeyText, primary_key=True),
+    Column("day", KeyText, primary_key=True),
+    Column("queries", BigInteger, nullable=False),
     sqlite_with_rowid=False,
 )
