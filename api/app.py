@@ -31,6 +31,7 @@ from api.xmemo.companion import decisions, history, overview, projects, reminder
 from engine.engine import Engine
 from engine.errors import Unavailable
 from engine.upkeep.administration import Administration
+from engine.upkeep.answers import Answers
 
 XMEMO_PREFIXES = ("/v1", "/api/v1")
 XMEMO_ROUTERS = (
@@ -82,6 +83,7 @@ def create_app(engine: Engine, options: ServerOptions) -> FastAPI:
         owner=owner,
         administration=Administration(engine.database),
         probe=Probe(engine, owner, workers),
+        answers=Answers(engine.database),
     )
     errors.install(app)
     _include(app)

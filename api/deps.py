@@ -33,6 +33,7 @@ from engine.domain.access import Principal, Scope
 from engine.engine import Engine
 from engine.errors import Forbidden, InvalidRequest, Unauthenticated
 from engine.upkeep.administration import Administration
+from engine.upkeep.answers import Answers
 
 AGENT_HEADER = "X-Memory-OS-Agent-ID"
 INSTANCE_HEADER = "X-Memory-OS-Agent-Instance-ID"
@@ -53,6 +54,7 @@ class Host:
     owner: Principal
     administration: Administration
     probe: Probe
+    answers: Answers
     used_tokens: set[str] = field(default_factory=set)
 
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

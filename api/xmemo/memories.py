@@ -127,15 +127,20 @@ async def patch_memory(host: HostDep, caller: Writer, memory_id: MemoryId, body:
     summary="Forget a memory",
     responses=example({"id": _ID, "memory_id": _ID, "mode": "soft_delete", "status": "deleted"}),
 )
-async def forget_memory(host: HostDep, caller: Deleter, memory_id: MemoryId, body: ForgetBody | None = None) -> Json:
+async def forget_memory(
+    host: HostDep, caller: Deleter, memory_id: MemoryId, key: HeaderKey, body: ForgetBody | None = None
+) -> Json:
     """`soft_delete` can be restored, `hard_delete` cannot, `redact` keeps the record without its text."""
     body = body or ForgetBody()
     if body.replacement_content is not None and body.mode is not ForgetMode.REDACT:
         raise InvalidRequest("replacement_content belongs to mode redact", field="replacement_content")
+    once = one_key(key, body.idempotency_key)
+    same = ("forget", once or "", memory_id, body.mode.value)
+    if once and (first := await host.call(host.answers.first, caller, *same)) is not None:
+        return Json(first)
     if body.bucket not in (None, MATCH_ALL) or body.scope not in (None, MATCH_ALL):
-        await _must_lie_in(
-            host, caller, await host.call(host.engine.get, caller, memory_id), body.bucket, body.scope, None
-        )
+        memory = await host.call(host.engine.get, caller, memory_id)
+        await _must_lie_in(host, caller, memory, body.bucket, body.scope, None)
     left = await host.call(
         host.engine.forget,
         caller,
@@ -146,7 +151,10 @@ async def forget_memory(host: HostDep, caller: Deleter, memory_id: MemoryId, bod
     )
     status = {ForgetMode.SOFT: "deleted", ForgetMode.HARD: "removed", ForgetMode.REDACT: "redacted"}[body.mode]
     forgotten_id = left.id if left is not None else memory_id.strip().lower()
-    return Json({"id": forgotten_id, "memory_id": forgotten_id, "mode": body.mode.value, "status": status})
+    answer = {"id": forgotten_id, "memory_id": forgotten_id, "mode": body.mode.value, "status": status}
+    if once:
+        await host.call(host.answers.keep, caller, "forget", once, answer, memory_id, body.mode.value)
+    return Json(answer)
 
 
 @router.post("/memories/{memory_id}/restore", summary="Bring a forgotten memory back", responses=example(_MEMORY))

@@ -18,6 +18,7 @@ from engine.errors import Conflict
 from engine.store.columns import digest
 from engine.store.database import hold
 from engine.store.schema import idempotency_keys
+from engine.store.upsert import insert_into
 
 
 def remembered(
@@ -50,9 +51,11 @@ def store(
     response: Mapping[str, Any],
     now: datetime,
 ) -> None:
-    """Keep the answer of a request whose key `remembered` did not know."""
+    """Keep the answer of a request, in the place of an older one whose records are gone for good."""
+    upsert = insert_into(connection, idempotency_keys)
+    newer = {name: upsert.excluded[name] for name in ("fingerprint", "response", "created_at")}
     connection.execute(
-        sa.insert(idempotency_keys),
+        upsert.on_conflict_do_update(index_elements=["actor", "operation", "key_digest"], set_=newer),
         {
             "actor": actor,
             "operation": operation,

@@ -240,6 +240,26 @@ def test_forget_outside_of_the_named_bucket_finds_nothing(backend: httpx.Client)
     assert backend.get(f"/v1/memories/{memory_id}").status_code == 200
 
 
+@pytest.mark.parametrize("mode", ["soft_delete", "hard_delete"])
+def test_a_repeated_delete_with_its_key_gets_the_first_answer(backend: httpx.Client, mode: str) -> None:
+    memory_id = remember(backend, "Boxes are blue.")["id"]
+    path, body = f"/v1/memories/{memory_id}/forget", {"mode": mode, "idempotency_key": uuid.uuid4().hex}
+    first, again = backend.post(path, json=body), backend.post(path, json=body)
+    assert first.status_code == again.status_code == 200 and first.json() == again.json()
+    assert backend.post(path, json={"mode": mode}).status_code == 404, "without the key it is gone"
+    other = remember(backend, "Crates are red.")["id"]
+    assert backend.post(f"/v1/memories/{other}/forget", json=body).status_code == 409
+
+
+def test_a_key_whose_record_was_removed_for_good_writes_anew(backend: httpx.Client) -> None:
+    body = {"content": "Boxes are blue.", "path": "notes", "idempotency_key": uuid.uuid4().hex}
+    first = backend.post("/v1/remember", json=body).json()["id"]
+    backend.post(f"/v1/memories/{first}/forget", json={"mode": "hard_delete"})
+    again = backend.post("/v1/remember", json=body)
+    assert again.status_code == 200 and again.json()["id"] != first
+    assert backend.post("/v1/remember", json=body).json()["id"] == again.json()["id"]
+
+
 def test_an_explanation_says_how_strict_search_judges_the_record(backend: httpx.Client) -> None:
     memory_id = remember(backend, "The release train leaves on Tuesdays at ten.")["id"]
     params = {"query": "When does the release train leave?", "include_embedding": "true", "since": "whatever"}
