@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from engine.engine import Engine
 from engine.settings import Settings
+from tests.cli.terminal import Terminal
 from tests.mcp.surfaces import Desk
 
 
@@ -15,3 +17,8 @@ from tests.mcp.surfaces import Desk
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     with Engine.open(Settings(data_dir=tmp_path_factory.mktemp("mcp"))) as engine:
         yield Desk(engine)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Terminal:
+    return Terminal(tmp_path / "data")

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import httpx
+import httpx2
 import pytest
 from mcp import ClientSession
 from mcp.client.client import Client
@@ -32,16 +33,20 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 
 def post(
-    client: httpx.Client, method: str, params: Mapping[str, Any] | None = None, path: str = "/mcp", **headers: str
+    client: httpx.Client,
+    method: str,
+    params: Mapping[str, Any] | None = None,
+    path: str = "/mcp",
+    headers: Mapping[str, str] | None = None,
 ) -> httpx.Response:
     body = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params or {}}
-    return client.post(path, json=body, headers={**ACCEPT, **headers})
+    return client.post(path, json=body, headers={**ACCEPT, **(headers or {})})
 
 
 def call(
     client: httpx.Client, tool: str, given: Mapping[str, Any], profile: str = "full", **headers: str
 ) -> dict[str, Any]:
-    response = post(client, "tools/call", {"name": tool, "arguments": dict(given)}, f"/mcp/{profile}", **headers)
+    response = post(client, "tools/call", {"name": tool, "arguments": dict(given)}, f"/mcp/{profile}", headers)
     assert response.status_code == 200, response.text
     result: dict[str, Any] = response.json()["result"]
     return result
@@ -60,7 +65,7 @@ def test_the_sdk_client_lists_and_calls_every_tool_of_a_profile(host: RunningHos
     plain = host.client()
 
     async def run() -> None:
-        async with httpx.AsyncClient(headers={"Authorization": f"Bearer {host.owner_token}"}, timeout=30) as http:
+        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {host.owner_token}"}, timeout=30) as http:
             transport = streamable_http_client(f"{host.url}/mcp/{name}", http_client=http)
             async with Client(transport, mode=mode) as client:
                 listed = (await client.list_tools()).tools
@@ -99,19 +104,21 @@ def test_every_handshake_version_is_taken(host: RunningHost, version: str) -> No
     assert response.json()["result"]["protocolVersion"] == version
     assert response.json()["result"]["serverInfo"]["name"] == "memvouch"
     session = response.headers["mcp-session-id"]
-    listed = post(client, "tools/list", **{"Mcp-Session-Id": session, "MCP-Protocol-Version": version})
+    listed = post(client, "tools/list", headers={"Mcp-Session-Id": session, "MCP-Protocol-Version": version})
     assert len(listed.json()["result"]["tools"]) == 10
     assert listed.headers["mcp-session-id"] == session
 
 
 def test_the_sdk_session_of_old_works_with_a_session_id(host: RunningHost) -> None:
     async def run() -> None:
-        async with httpx.AsyncClient(headers={"Authorization": f"Bearer {host.owner_token}"}, timeout=30) as http:
-            async with streamable_http_client(f"{host.url}/mcp", http_client=http) as streams:
-                async with ClientSession(streams[0], streams[1]) as session:
-                    await session.initialize()
-                    await session.send_ping()
-                    assert len((await session.list_tools()).tools) == 10
+        async with (
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {host.owner_token}"}, timeout=30) as http,
+            streamable_http_client(f"{host.url}/mcp", http_client=http) as streams,
+            ClientSession(streams[0], streams[1]) as session,
+        ):
+            await session.initialize()
+            await session.send_ping()
+            assert len((await session.list_tools()).tools) == 10
 
     asyncio.run(run())
 
@@ -125,7 +132,7 @@ def test_one_bare_call_without_a_session_is_answered(host: RunningHost) -> None:
 
 
 def test_a_session_id_of_another_life_still_works(host: RunningHost) -> None:
-    response = post(host.client(), "tools/list", **{"Mcp-Session-Id": "from-before-the-restart"})
+    response = post(host.client(), "tools/list", headers={"Mcp-Session-Id": "from-before-the-restart"})
     assert response.status_code == 200
 
 
@@ -160,8 +167,8 @@ def test_missing_and_invalid_tokens_are_challenged(host: RunningHost, token: str
 
 def test_foreign_pages_and_host_names_are_refused(host: RunningHost) -> None:
     client = host.client()
-    assert post(client, "tools/list", Origin="https://evil.example").status_code == 403
-    assert post(client, "tools/list", Host="rebound.example").status_code == 403
+    assert post(client, "tools/list", headers={"Origin": "https://evil.example"}).status_code == 403
+    assert post(client, "tools/list", headers={"Host": "rebound.example"}).status_code == 403
 
 
 def test_a_token_without_the_scope_is_told_which_one(host: RunningHost) -> None:
