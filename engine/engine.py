@@ -14,8 +14,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Thread
 from types import TracebackType
 from typing import Any, Self
+
+import structlog
 
 from engine.domain.access import ALL_SCOPES, Principal, ReadableSpace, Space
 from engine.domain.memory import (
@@ -31,6 +34,7 @@ from engine.domain.outcome import ContextPack, Explanation, Outcome, Page
 from engine.domain.query import ContextQuery, ListQuery, Query
 from engine.embedding.factory import create as create_embedder
 from engine.embedding.protocol import Embedder
+from engine.errors import MemvouchError
 from engine.retrieval.background import Backgrounds
 from engine.retrieval.calibration import Calibrator
 from engine.retrieval.context import recall_context
@@ -51,13 +55,26 @@ from engine.upkeep.reindex import Progress, Reindexer
 from engine.writing import spaces as space_writing
 from engine.writing.applier import Applier
 from engine.writing.changes import Changer
+from engine.writing.ingest.desk import Ingest
+from engine.writing.ingest.extraction import create as create_extractor
 from engine.writing.remember import Rememberer
 from engine.writing.replay import Replay
 from engine.writing.working_state import draft
 
+log = structlog.get_logger(__name__)
+
 
 def utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+def _warm_up(embedder: Embedder) -> None:
+    """Load the model beside the opening of store and index."""
+    try:
+        embedder.warm_up()
+    except MemvouchError as error:
+        # The first call that needs the model meets the same error and raises it to its caller.
+        log.warning("warm_up_failed", error=str(error))
 
 
 class Engine:
@@ -87,6 +104,8 @@ class Engine:
         self._reader = Reader(database)
         self._rememberer = Rememberer(database, embedder, self._applier)
         self._changer = Changer(database, embedder, self._applier)
+        self.ingest = Ingest(database, embedder, self._applier, self._rememberer, create_extractor(settings))
+        """Sources, conversations and their jobs; a host starts its workers."""
         self._keeper = Keeper(settings.flush_seconds, self._tend, self._sweep)
         if not for_reindex:
             recovery.replay_outbox(database, self._applier.index, embedder, utc_now())
@@ -107,11 +126,14 @@ class Engine:
             Unavailable: store, index or embedder do not answer.
         """
         with ExitStack() as stack:
+            embedder = embedder or create_embedder(settings)
+            warming = Thread(target=_warm_up, args=(embedder,), name="memvouch-warm-up", daemon=True)
+            warming.start()
             folder = Folder.open(settings.data_dir)
             stack.callback(folder.close)
             database = Database.open(settings.store_url)
             stack.callback(database.close)
-            engine = cls(settings, folder, database, embedder or create_embedder(settings), for_reindex=for_reindex)
+            engine = cls(settings, folder, database, embedder, for_reindex=for_reindex)
             stack.pop_all()
         return engine
 
@@ -121,6 +143,7 @@ class Engine:
             stack.callback(self._folder.close)
             stack.callback(self.database.close)
             stack.callback(lambda: self._applier.index.close())
+            self.ingest.close()
             self._keeper.close()
 
     def __enter__(self) -> Self:

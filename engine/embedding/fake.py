@@ -35,6 +35,9 @@ class FakeEmbedder:
     def max_tokens(self) -> int:
         return self._max_tokens
 
+    def warm_up(self) -> None:
+        """Nothing to load."""
+
     def count_tokens(self, text: str) -> int:
         return len(text.split())
 

@@ -66,6 +66,9 @@ class FastEmbedEmbedder:
     def max_tokens(self) -> int:
         return self._max_tokens
 
+    def warm_up(self) -> None:
+        """Nothing more to load: the model came with the constructor."""
+
     def count_tokens(self, text: str) -> int:
         return self._count(text)
 

@@ -78,6 +78,9 @@ class OpenAICompatibleEmbedder:
     def max_tokens(self) -> int:
         return MAX_TOKENS
 
+    def warm_up(self) -> None:
+        """Nothing to load here; the endpoint warms itself."""
+
     def count_tokens(self, text: str) -> int:
         """An estimate on the high side: the model's own tokenizer is unknown, and WordPiece lacks whole scripts."""
         return max(wordpiece.count_tokens(text), math.ceil(len(text.encode()) / _BYTES_PER_TOKEN))

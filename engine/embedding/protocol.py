@@ -30,6 +30,9 @@ class Embedder(Protocol):
     @property
     def max_tokens(self) -> int: ...
 
+    def warm_up(self) -> None:
+        """Load what the first call would have to wait for; calling it again costs nothing."""
+
     def count_tokens(self, text: str) -> int: ...
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors: ...

@@ -52,6 +52,7 @@ from engine.retrieval.question import Question, understand
 from engine.retrieval.request import Prepared, index_filter, prepare
 from engine.store import access, memories
 from engine.store.database import Database
+from engine.text.folding import clean
 from engine.text.passages import windows
 
 WORKING_LIMIT = 3
@@ -149,23 +150,23 @@ class Searcher:
         return _trace(judged, {memory.id} if judged[0].verdict is Verdict.RETURNED else set())[0]
 
     def _ask(self, prepared: Prepared) -> _Asked:
-        spans = windows(prepared.text, self._embedder.count_tokens, self._embedder.max_tokens)
-        texts = [prepared.text[span.start : span.end] for span in spans]
-        if prepared.query.hypothetical_answer:
-            texts.append(prepared.query.hypothetical_answer[:2000])
-        notes = (f"the query was read in {len(spans)} windows",) if len(spans) > 1 else ()
+        texts = self._windows(prepared.text)
+        notes = (f"the query was read in {len(texts)} windows",) if len(texts) > 1 else ()
+        supposed = self._windows(clean(prepared.query.hypothetical_answer or "").strip())
         try:
-            if len(texts) == 1:
-                vectors = [self._embedder.embed_query(texts[0])]
-            else:
-                vectors = [self._embedder.embed_query(text) for text in texts]
+            vectors = [self._embedder.embed_query(text) for text in (*texts, *supposed)]
         except EmbedderUnavailable as error:
             question = understand(prepared.text, np.zeros(self._embedder.dimension, np.float32))
             return _Asked(question, (), (Degraded(Leg.DENSE, str(error)),), notes)
-        mean = np.mean(vectors[: len(spans)], axis=0)
+        mean = np.mean(vectors[: len(texts)], axis=0)
         norm = float(np.linalg.norm(mean))
         question = understand(prepared.text, np.asarray(mean / norm if norm else mean, np.float32))
         return _Asked(question, tuple(vectors), (), notes)
+
+    def _windows(self, text: str) -> list[str]:
+        """A text in pieces that the embedder can read; none for a blank one."""
+        spans = windows(text, self._embedder.count_tokens, self._embedder.max_tokens)
+        return [text[span.start : span.end] for span in spans]
 
     def _judge_all(
         self,

@@ -237,6 +237,12 @@ def test_a_query_longer_than_the_model_reads_is_asked_in_windows_and_says_so(eng
     assert any("windows" in note for note in outcome.notes)
 
 
+@pytest.mark.parametrize("supposed", ["   ", "the harbour crane " * 300])
+def test_a_supposed_answer_of_any_length_helps_to_find(engine: Engine, space: str, supposed: str) -> None:
+    found = put(engine, space, HARBOUR)
+    assert ids(ask(engine, space, "lifting gear", mode=Mode.FORGIVING, hypothetical_answer=supposed)) == [found]
+
+
 def test_strict_shows_working_state_only_if_it_is_about_the_question(engine: Engine, space: str) -> None:
     me = engine.local_owner()
     put(engine, space, HARBOUR)
