@@ -35,6 +35,11 @@ class Settings(BaseSettings):
         default=None, description="Base URL of an OpenAI-compatible `/v1/embeddings` endpoint."
     )
     embedder_api_key: str | None = Field(default=None, description="Key for that endpoint.", repr=False)
+    extractor: str | None = Field(
+        default=None, description="Model of a chat endpoint that adds facts to ingested sources; unset: rules only."
+    )
+    extractor_url: str | None = Field(default=None, description="Base URL of that OpenAI-compatible endpoint.")
+    extractor_api_key: str | None = Field(default=None, description="Key for that endpoint.", repr=False)
     pair_scorer: str | None = Field(default=None, description="`fastembed:<cross-encoder>`; unset: none.")
     threads: int = Field(default=0, ge=0, description="Threads of the bundled model; 0: one per core.")
     operating_point: str = Field(

@@ -1,0 +1,1 @@
+"""From sources and conversations to memories, without a language model."""
