@@ -1,9 +1,10 @@
 """What every answer carries, whatever happened: a request id, an audit id, one log line, one count.
 
 `X-Request-ID` is the caller's own if it is a plain token of at most 128 characters, else a new one.
-`X-XMemo-Audit-ID` is a fresh UUID. Request fields that were not understood on a write are named in
-`X-Memvouch-Ignored`. A fault that nobody expected becomes a JSON 500 here; its traceback goes to
-the log with the request id, never to the caller.
+`X-XMemo-Audit-ID` is a fresh UUID, which the audit keeps with whatever the request changed. Request
+fields that were not understood on a write are named in `X-Memvouch-Ignored`. A fault that nobody
+expected becomes a JSON 500 here; its traceback goes to the log with the request id, never to the
+caller.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.metrics import Metrics
+from engine.upkeep.administration import answer_id
 
 AUDIT_HEADER = "X-XMemo-Audit-ID"
 IGNORED_HEADER = "X-Memvouch-Ignored"
@@ -83,7 +85,7 @@ class Envelope:
             await self._app(scope, receive, send)
             return
         record = RequestRecord(_request_id(scope), str(uuid.uuid4()))
-        token = _current.set(record)
+        token, answering = _current.set(record), answer_id.set(record.audit_id)
         started = time.perf_counter()
         status = 0
 
@@ -109,6 +111,7 @@ class Envelope:
             self._metrics.served(scope["method"], route_of(scope), status, seconds)
             _write_line(scope, record, status, seconds)
             _current.reset(token)
+            answer_id.reset(answering)
 
 
 def route_of(scope: Scope) -> str:

@@ -1,12 +1,14 @@
 """What was written, deleted or permitted, by whom and when. Rows are added and never changed.
 
-The database itself refuses an update or a delete. No row holds a record's text or a token's secret:
-an audit outlives what was forgotten.
+The database itself refuses an update or a delete. Events of one request carry the id that its answer
+carries (`answer_id`), so that a caller's receipt leads to what it did. No row holds a record's text
+or a token's secret: an audit outlives what was forgotten.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -18,6 +20,9 @@ from engine.domain.access import Principal
 from engine.domain.memory import Status
 from engine.store.ids import new_id
 from engine.store.schema import audit, memories
+
+answer_id: ContextVar[str | None] = ContextVar("memvouch_answer_id", default=None)
+"""The id that the running request's answer carries; set by whoever serves requests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +68,7 @@ def append(
     audit_id: str | None = None,
 ) -> str:
     """Add an event such as `memory.forget`; its id, which is `audit_id` if given."""
-    entry_id = audit_id or new_id()
+    entry_id, answering = audit_id or new_id(), answer_id.get()
     connection.execute(
         sa.insert(audit),
         {
@@ -75,7 +80,7 @@ def append(
             "action": action,
             "target": target,
             "space_id": space_id,
-            "detail": dict(detail or {}),
+            "detail": {**(detail or {}), **({"answer_id": answering} if answering else {})},
         },
     )
     return entry_id

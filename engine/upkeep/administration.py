@@ -36,7 +36,7 @@ from engine.settings import Settings
 from engine.store import access, accounts, audit, teams, tokens
 from engine.store import spaces as space_store
 from engine.store.accounts import User
-from engine.store.audit import AuditEntry
+from engine.store.audit import AuditEntry, answer_id
 from engine.store.database import Database
 from engine.store.tokens import IssuedToken, TokenKind
 
@@ -47,6 +47,7 @@ __all__ = [
     "TokenKind",
     "TokenRequest",
     "User",
+    "answer_id",
     "public_view",
 ]
 

@@ -95,10 +95,11 @@ def test_every_change_of_a_permission_is_in_the_audit(running_host: RunningHost)
     owner = running_host.client()
     made = owner.post("/v1/admin/tokens", json={"name": "audited", "scopes": ["memory:read"]}).json()
     memory_id = owner.post("/v1/remember", json={"content": "Audited."}).json()["id"]
-    owner.post(f"/v1/memories/{memory_id}/forget", json={"reason": "test"})
+    receipt = owner.post(f"/v1/memories/{memory_id}/forget", json={"reason": "test"}).headers["X-XMemo-Audit-ID"]
     owner.delete(f"/v1/admin/tokens/{made['id']}")
     entries = owner.get("/v1/admin/audit").json()["entries"]
     of_token = [entry["action"] for entry in entries if entry["target"] == made["id"]]
     assert of_token == ["token.revoke", "token.create"]
-    assert len([entry for entry in entries if entry["target"] == memory_id]) == 2
+    of_memory = [entry for entry in entries if entry["target"] == memory_id]
+    assert len(of_memory) == 2 and of_memory[0]["detail"]["answer_id"] == receipt
     assert "Audited." not in str(entries) and made["token"] not in str(entries)

@@ -36,6 +36,16 @@ def test_an_event_can_take_the_id_of_its_request(house: House) -> None:
         assert audit.append(connection, house.principal, "space.create", NOW, audit_id=given) == given
 
 
+def test_an_event_of_a_request_carries_the_id_of_its_answer(house: House) -> None:
+    with house.database.writing() as connection:
+        answering = audit.answer_id.set("a receipt")
+        audit.append(connection, house.principal, "space.create", NOW, detail={"name": "n"})
+        audit.answer_id.reset(answering)
+        audit.append(connection, house.principal, "space.delete", NOW)
+        last, first = audit.entries(connection, house.principal.tenant_id)
+    assert (first.detail, last.detail) == ({"name": "n", "answer_id": "a receipt"}, {})
+
+
 def test_events_are_listed_newest_first_and_page_backwards(house: House) -> None:
     with house.database.writing() as connection:
         for number in range(5):
