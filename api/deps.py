@@ -68,7 +68,12 @@ def host_of(connection: HTTPConnection) -> Host:
     return host
 
 
-HostDep = Annotated[Host, Depends(host_of)]
+async def _host_of_request(request: Request) -> Host:
+    """`host_of` as a dependency: async, because the framework sends plain functions to a thread."""
+    return host_of(request)
+
+
+HostDep = Annotated[Host, Depends(_host_of_request)]
 
 _bearer = HTTPBearer(auto_error=False, scheme_name="bearer", description="A Memvouch token.")
 _api_key = APIKeyHeader(
@@ -141,7 +146,7 @@ Restorer = Annotated[Principal, Depends(Needs(Scope.RESTORE, Scope.WRITE))]
 Admin = Annotated[Principal, Depends(Needs(Scope.ADMIN))]
 
 
-def idempotency_key(
+async def idempotency_key(
     idempotency_key: Annotated[str | None, Header(description="Repeat a write with the same key: same answer.")] = None,
     x_idempotency_key: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> str | None:
