@@ -117,7 +117,7 @@ async def list_spaces(host: HostDep, caller: Reader) -> Json:
 
 
 @router.post("/admin/spaces", summary="Make a space", responses=example({"id": _ID, "name": "builds"}))
-async def create_space(host: HostDep, caller: Writer, body: SpaceBody) -> Json:
+async def create_space(host: HostDep, caller: Admin, body: SpaceBody) -> Json:
     """Of the caller, or of a team that the caller owns."""
     space = await host.call(
         host.engine.create_space,
@@ -131,7 +131,7 @@ async def create_space(host: HostDep, caller: Writer, body: SpaceBody) -> Json:
 
 
 @router.delete("/admin/spaces/{ref}", summary="Delete a space with all that is in it", responses=example({"id": _ID}))
-async def delete_space(host: HostDep, caller: Deleter, ref: Ref) -> Json:
+async def delete_space(host: HostDep, caller: Admin, ref: Ref) -> Json:
     """For good. Only for whoever may manage it."""
     return Json(_space(await host.call(host.engine.delete_space, caller, ref)))
 

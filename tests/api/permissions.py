@@ -269,8 +269,8 @@ ADMINISTRATION = (
     ),
     _row("DELETE", "/v1/admin/teams/{team}/members/{user_id}", WRITE, about=About.OWN_TEAM),
     _row("GET", "/v1/admin/spaces", READ),
-    _row("POST", "/v1/admin/spaces", WRITE, json=_new),
-    _row("DELETE", "/v1/admin/spaces/{ref}", DELETE, WRITE, about=About.TENANT),
+    _row("POST", "/v1/admin/spaces", ADMIN, json=_new),
+    _row("DELETE", "/v1/admin/spaces/{ref}", ADMIN, about=About.TENANT),
     _row("GET", "/v1/admin/audit", ADMIN),
 )
 
