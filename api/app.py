@@ -17,6 +17,8 @@ from starlette.middleware.cors import CORSMiddleware
 
 from api import errors, health, mcp_route
 from api.admin import routes as admin
+from api.collision import Collision
+from api.crosmos import surface as crosmos
 from api.deps import Host
 from api.envelope import AUDIT_HEADER, IGNORED_HEADER, REQUEST_ID_HEADER, Envelope
 from api.guards import Guards
@@ -32,6 +34,7 @@ from engine.engine import Engine
 from engine.errors import Unavailable
 from engine.upkeep.administration import Administration
 from engine.upkeep.answers import Answers
+from engine.upkeep.organisation import Organisations
 
 XMEMO_PREFIXES = ("/v1", "/api/v1")
 XMEMO_ROUTERS = (
@@ -84,10 +87,12 @@ def create_app(engine: Engine, options: ServerOptions) -> FastAPI:
         administration=Administration(engine.database),
         probe=Probe(engine, owner, workers),
         answers=Answers(engine.database),
+        organisations=Organisations(engine.database),
     )
     errors.install(app)
     _include(app)
     mcp_route.install(app)
+    app.add_middleware(Collision)
     app.add_middleware(BodyLimit, max_bytes=options.max_body_bytes)
     app.add_middleware(RateLimit, per_minute=options.rate_limit_per_minute)
     if options.allowed_origins:
@@ -106,6 +111,7 @@ def create_app(engine: Engine, options: ServerOptions) -> FastAPI:
 def _include(app: FastAPI) -> None:
     app.include_router(health.router)
     app.include_router(host_verbs.router)
+    crosmos.install(app)
     for router in XMEMO_ROUTERS:
         include_xmemo(app, router)
 
@@ -120,12 +126,14 @@ def include_xmemo(app: FastAPI, router: APIRouter) -> None:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     host: Host = app.state.host
     noting = asyncio.create_task(_note_used_tokens(host))
+    host.engine.ingest.start()
     async with mcp_route.running(app):
         yield
     noting.cancel()
     with suppress(asyncio.CancelledError):
         await noting
     await _note_used_now(host)
+    await host.call(host.engine.ingest.close)
     host.workers.close()
 
 
@@ -139,9 +147,9 @@ async def _note_used_tokens(host: Host) -> None:
 async def _note_used_now(host: Host) -> None:
     used = sorted(host.used_tokens)
     host.used_tokens.clear()
-    if not used:
-        return
     try:
-        await host.call(host.administration.note_used, used)
+        await host.call(host.organisations.note)
+        if used:
+            await host.call(host.administration.note_used, used)
     except Unavailable as error:
         log.warning("the use of tokens was not noted", error=str(error))

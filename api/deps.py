@@ -34,6 +34,7 @@ from engine.engine import Engine
 from engine.errors import Forbidden, InvalidRequest, Unauthenticated
 from engine.upkeep.administration import Administration
 from engine.upkeep.answers import Answers
+from engine.upkeep.organisation import Organisations
 
 AGENT_HEADER = "X-Memory-OS-Agent-ID"
 INSTANCE_HEADER = "X-Memory-OS-Agent-Instance-ID"
@@ -55,6 +56,7 @@ class Host:
     administration: Administration
     probe: Probe
     answers: Answers
+    organisations: Organisations
     used_tokens: set[str] = field(default_factory=set)
 
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

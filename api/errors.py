@@ -104,6 +104,9 @@ def answer(error: MemvouchError, style: ErrorStyle, place: str = "body") -> Answ
     match error:
         case Unavailable():
             headers = {"Retry-After": str(max(1, math.ceil(error.retry_after_seconds)))}
+        case Conflict() if style is ErrorStyle.CROSMOS:
+            # Its clients would send the same request again, to the same end.
+            headers = {"x-should-retry": "false"}
         case Unauthenticated() if error.missing or style is ErrorStyle.CROSMOS:
             headers = CHALLENGE
     status = _status(error, style)

@@ -45,6 +45,14 @@ def list_tenants(connection: Connection) -> list[Tenant]:
     return [Tenant(row.id, row.name, row.created_at) for row in connection.execute(query)]
 
 
+def get_tenant(connection: Connection, tenant_id: str) -> Tenant:
+    """A tenant by id. Raises `NotFound`."""
+    row = connection.execute(select(tenants).where(tenants.c.id == tenant_id)).one_or_none()
+    if row is None:
+        raise NotFound("There is no such tenant.")
+    return Tenant(row.id, row.name, row.created_at)
+
+
 def create_user(connection: Connection, tenant_id: str, name: str, now: datetime) -> str:
     """The id of a new user. Raises `Conflict` when the tenant has one of that name."""
     user_id = new_id()

@@ -1,0 +1,1 @@
+"""The Crosmos-compatible surface, under `/api/v1`."""
