@@ -49,11 +49,11 @@ def parse_moment(value: object) -> datetime:
     if found is None:
         raise PydanticCustomError("moment", "must be an RFC 3339 time with an offset, such as 2026-01-31T09:00:00Z")
     seconds, fraction, offset = found[1], (found[2] or "").ljust(6, "0"), found[3].upper().replace("Z", "+00:00")
+    beyond = timedelta(microseconds=1 if fraction[6:].strip("0") else 0)
     try:
-        moment = datetime.fromisoformat(f"{seconds.upper()}.{fraction[:6]}{offset}").astimezone(UTC)
+        return datetime.fromisoformat(f"{seconds.upper()}.{fraction[:6]}{offset}").astimezone(UTC) + beyond
     except (ValueError, OverflowError) as error:
         raise PydanticCustomError("moment", "is not a time that exists") from error
-    return moment + timedelta(microseconds=1) if fraction[6:].strip("0") else moment
 
 
 def parse_object(value: object) -> object:
