@@ -180,7 +180,8 @@ def _number(parameter: Parameter, value: Any) -> float:
         raise parameter.refusal(f"must be at least {parameter.minimum:g}")
     if highest is not None and value > highest:
         raise parameter.refusal(f"must be at most {highest:g}")
-    return value if parameter.maximum is None else min(value, parameter.maximum)
+    found: float = value
+    return found if parameter.maximum is None else min(found, parameter.maximum)
 
 
 def _integer(parameter: Parameter, value: Any) -> int:

@@ -1,8 +1,8 @@
 """Finding the host of a data folder, and starting one when none lives.
 
 A host is started detached: it belongs to no terminal, logs to `host.log` in the folder and ends by
-itself when nobody has asked anything for a while. Two clients may start one at the same moment; the
-folder's lock lets one live, and both find it.
+itself when nobody has asked anything for a while. Of several clients that find none at the
+same moment one starts it, the others wait; the folder's lock would let only one live anyway.
 
 This module is imported by every stdio server and command before anything else happens, so it
 imports nothing heavy.
@@ -20,10 +20,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from engine.errors import Unavailable
 
 HOST_FILE = "host.json"
 LOG_FILE = "host.log"
+TURN_FILE = "host.starting"
 IDLE_EXIT_SECONDS = 600
 START_PATIENCE_SECONDS = 60.0
 _PAUSE_SECONDS = 0.05
@@ -55,13 +58,27 @@ def ensure_host(data_dir: Path, *, idle_exit_seconds: int = IDLE_EXIT_SECONDS) -
     if found := living_socket(data_dir):
         return found
     data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    process = _start(data_dir, idle_exit_seconds)
     deadline = time.monotonic() + START_PATIENCE_SECONDS
+    turn = FileLock(data_dir / TURN_FILE, mode=0o600)
+    while time.monotonic() < deadline:
+        try:
+            # One client starts, the others wait: many starting hosts would only slow the one that lives.
+            with turn.acquire(timeout=0):
+                return living_socket(data_dir) or _started(data_dir, idle_exit_seconds, deadline)
+        except Timeout:
+            time.sleep(_PAUSE_SECONDS)
+        if found := living_socket(data_dir):
+            return found
+    raise _none_came_up(data_dir)
+
+
+def _started(data_dir: Path, idle_exit_seconds: int, deadline: float) -> Path:
+    process = _start(data_dir, idle_exit_seconds)
     while time.monotonic() < deadline:
         if found := living_socket(data_dir):
             return found
         if process.poll() is not None:
-            # It may have lost the race for the folder; then the winner's socket appears soon.
+            # Somebody else may hold the folder; if it is a host, its socket appears soon.
             time.sleep(_PAUSE_SECONDS * 10)
             if found := living_socket(data_dir):
                 return found
@@ -69,7 +86,11 @@ def ensure_host(data_dir: Path, *, idle_exit_seconds: int = IDLE_EXIT_SECONDS) -
                 break
             process = _start(data_dir, idle_exit_seconds)
         time.sleep(_PAUSE_SECONDS)
-    raise Unavailable(f"no host came up for {data_dir}; the end of {LOG_FILE} says: {_last_words(data_dir)}")
+    raise _none_came_up(data_dir)
+
+
+def _none_came_up(data_dir: Path) -> Unavailable:
+    return Unavailable(f"no host came up for {data_dir}; the end of {LOG_FILE} says: {_last_words(data_dir)}")
 
 
 def _start(data_dir: Path, idle_exit_seconds: int) -> subprocess.Popen[bytes]:

@@ -1,13 +1,14 @@
 """Tool calls of a stdio server, sent to the folder's host over the owner's socket.
 
-The host dies, the next call starts another: a call whose answer was lost is sent once more, with
-the same idempotency key and the mark of a repeat, so that nothing is written twice. Like `start`,
+The host dies, the next call starts another: a call whose answer was lost is sent again, with the
+same idempotency key and the mark of a repeat, so that nothing is written twice. Like `start`,
 this module is loaded by every stdio server and imports nothing heavy before the first call.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     import httpx
 
 _TIMEOUT_SECONDS = 300.0
+_PAUSES_SECONDS = (0.0, 0.1, 0.4, 1.0, 2.0)
+"""Before each try. A killed process takes connections until its memory is given back, and then resets them."""
 _ACCEPT = "application/json, text/event-stream"
 
 
@@ -46,15 +49,17 @@ class HostCalls:
         import httpx
 
         key = uuid.uuid4().hex
+        lost: httpx.TransportError | None = None
         try:
-            try:
-                return _result(self._post(name, arguments, agent, key, is_repeat=False))
-            except httpx.TransportError:
-                return _result(self._post(name, arguments, agent, key, is_repeat=True))
-        except httpx.TransportError as error:
-            return _failed(f"Not available now: the host of this memory was lost twice ({type(error).__name__}).")
+            for pause_seconds in _PAUSES_SECONDS:
+                time.sleep(pause_seconds)
+                try:
+                    return _result(self._post(name, arguments, agent, key, is_repeat=lost is not None))
+                except httpx.TransportError as error:
+                    lost = error
         except Unavailable as error:
             return _failed(f"Not available now: {error}")
+        return _failed(f"Not available now: the host of this memory was lost again and again ({lost}).")
 
     def _post(
         self, name: str, arguments: Mapping[str, Any], agent: str | None, key: str, *, is_repeat: bool
