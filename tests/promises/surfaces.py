@@ -1,4 +1,4 @@
-"""Promises about the surfaces: REST, the companion records behind it, OAuth, and MCP profiles."""
+"""Promises about the surfaces: REST, the companion records behind it, Crosmos, and MCP profiles."""
 
 from __future__ import annotations
 
@@ -24,10 +24,16 @@ SURFACES = (
         ("companion/", "api_companion/"),
     ),
     Requirement(
-        "oauth",
-        "Hosts that speak OAuth get tokens by standard grants, with consent, PKCE and rotation.",
-        "issue 3.2",
-        ("api_oauth/",),
+        "crosmos-clients",
+        "The published Crosmos client works unchanged: spaces, sources, conversations, jobs, search and its errors.",
+        "crosmos",
+        ("crosmos/",),
+    ),
+    Requirement(
+        "ingest",
+        "Documents and conversations become memories whole, once, through jobs that survive a kill and a deletion.",
+        "crosmos",
+        ("ingest/",),
     ),
     Requirement(
         "profiles-are-data",
