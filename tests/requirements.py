@@ -9,7 +9,7 @@ a promise has no test, a named test does not exist, or a test file serves no pro
 
 from __future__ import annotations
 
-from tests.promises import access, answers, care, parts, questions, serving, surfaces, tools, writing
+from tests.promises import access, answers, care, ingest, parts, questions, serving, surfaces, tools, writing
 from tests.promises.requirement import Requirement
 
 REQUIREMENTS: tuple[Requirement, ...] = (
@@ -24,4 +24,5 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     *tools.TOOLS,
     *serving.SERVING,
     *surfaces.SURFACES,
+    *ingest.INGEST,
 )

@@ -15,7 +15,7 @@ import pytest
 from tests.crosmos.waiting import finished
 from tests.services.server import RunningHost, serve
 
-TALK = [
+TALK: list[Any] = [
     {"role": "Caroline", "content": "I adopted a grey cat named Pepper last Tuesday."},
     {"role": "Melanie", "content": "Lovely! My brother Oscar moved to Lisbon in March."},
 ]

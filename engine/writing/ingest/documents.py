@@ -47,7 +47,8 @@ def _cut(heading: str, body: str, count_tokens: Callable[[str], int]) -> Iterato
     room = max(PART_TOKENS - count_tokens(heading), PART_TOKENS // 2) if heading else PART_TOKENS
     for span in passages(body, count_tokens, room, overlap_tokens=0):
         text = body[span.start : span.end].strip()
-        yield f"{heading}\n{text}" if heading else text
+        if text:
+            yield f"{heading}\n{text}" if heading else text
 
 
 def _sections(content: str) -> Iterator[tuple[str, str]]:

@@ -60,14 +60,14 @@ def _all(text: str, speakers: Sequence[Message]) -> Iterator[Mention]:
 
 def _names(text: str) -> Iterator[str]:
     for found in _NAME.finditer(text):
-        words = found[0].split(" ")
-        while words and fold(words[0]) in _NO_NAMES:
-            words = words[1:]
-        while words and fold(words[-1]) in _NO_NAMES:
-            words = words[:-1]
-        begins = len(words) == len(found[0].split(" ")) and _BEGINS.search(
-            text[max(0, found.start() - 4) : found.start()]
-        )
+        every = found[0].split(" ")
+        first, last = 0, len(every)
+        while first < last and fold(every[first]) in _NO_NAMES:
+            first += 1
+        while last > first and fold(every[last - 1]) in _NO_NAMES:
+            last -= 1
+        words = every[first:last]
+        begins = first == 0 and _BEGINS.search(text[max(0, found.start() - 4) : found.start()])
         # One capitalised word at the beginning of a sentence is most often just that.
         if words and not (begins and len(words) == 1 and not words[0].isupper()):
             yield " ".join(words)

@@ -21,7 +21,8 @@ _VIEWPOINT = re.compile(
     r"(?:likes?|loved?|loves|hates?|hated|enjoy(?:s|ed)?|prefers?|preferred|dislikes?|disliked|adores?|wants?|"
     r"thinks?|thought|believes?|feels?|felt|find it|finds it|rather|would rather|hope|hopes|wish|wishes|"
     r"a (?:big |huge )?fan of|can't stand|trusts?|agrees?|disagrees?|recommends?|suggests?)\b"
-    r"|\b(?:favou?rite|in my opinion|imo|my opinion|overrated|underrated|prefers?|preference|disappoint(?:ed|ing)|"
+    r"|\b\w+ (?:loves|hates|enjoys|prefers|dislikes|adores|thinks|believes|recommends)\b"
+    r"|\b(?:favou?rite|opinion|imo|overrated|underrated|prefers?|preference|disappoint(?:ed|ing)|"
     r"too (?:slow|hard|easy|loud|expensive|complicated)|should (?:always|never)|worth it)\b"
     r"|\b(?:is|was|are|were|so|looks?|sounds?|seems?|feels?)\s+(?:really |so |very |pretty |such an? )?"
     r"(?:great|awful|terrible|amazing|awesome|beautiful|boring|annoying|fantastic|wonderful|horrible|delicious|ugly)\b",
