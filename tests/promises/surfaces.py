@@ -1,4 +1,4 @@
-"""Promises about the surfaces: REST, the companion records behind it, Crosmos, and MCP profiles."""
+"""Promises about the surfaces: REST, the companion records behind it, and MCP profiles."""
 
 from __future__ import annotations
 
@@ -22,18 +22,6 @@ SURFACES = (
         "Events, reminders, decisions, snapshots and projects are records under the same rights and filters.",
         "issue 3.2; xmemo",
         ("companion/", "api_companion/"),
-    ),
-    Requirement(
-        "crosmos-clients",
-        "The published Crosmos client works unchanged: spaces, sources, conversations, jobs, search and its errors.",
-        "crosmos",
-        ("crosmos/",),
-    ),
-    Requirement(
-        "ingest",
-        "Documents and conversations become memories whole, once, through jobs that survive a kill and a deletion.",
-        "crosmos",
-        ("ingest/",),
     ),
     Requirement(
         "profiles-are-data",
