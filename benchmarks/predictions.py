@@ -30,7 +30,7 @@ def predict(evaluation: EvaluationSet, advance: Advance) -> Iterator[Row]:
         Engine.open(Settings(data_dir=Path(folder))) as engine,
     ):
         owner = engine.local_owner()
-        names = _store(engine, owner, evaluation, advance)
+        names = store(engine, owner, evaluation, advance)
         for query in evaluation.queries:
             for mode in (Mode.STRICT, Mode.FORGIVING):
                 asked = Query(
@@ -40,7 +40,7 @@ def predict(evaluation: EvaluationSet, advance: Advance) -> Iterator[Row]:
             advance(1)
 
 
-def _store(engine: Engine, owner: Principal, evaluation: EvaluationSet, advance: Advance) -> dict[str, str]:
+def store(engine: Engine, owner: Principal, evaluation: EvaluationSet, advance: Advance) -> dict[str, str]:
     """Store everything; returns the set's id of every engine id."""
     names: dict[str, str] = {}
     for space, memories in evaluation.by_space().items():

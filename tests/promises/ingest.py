@@ -6,7 +6,7 @@ from tests.promises.requirement import Requirement
 
 INGEST = (
     Requirement(
-        "crosmos-clients",
+        "crosmos-published-client",
         "The published client of the Crosmos contract works unmodified and strict; old clients' requests are accepted.",
         "issue 5; crosmos 3-9",
         ("crosmos/test_published_client.py", "crosmos/test_wire.py"),

@@ -12,9 +12,19 @@ from dataclasses import dataclass
 
 from engine.domain.source import Message
 
-SEGMENT_SIZE = 1
-LOOKBACK = 0
 SEGMENT_TOKENS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Segmentation:
+    """How many turns a segment has at most, and how many before it are repeated."""
+
+    size: int = 1
+    lookback: int = 0
+
+
+DEFAULT = Segmentation()
+"""Measured best; `benchmarks/ingest.py` compares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +40,10 @@ class Segment:
 
 
 def segments(
-    messages: Sequence[Message],
-    count_tokens: Callable[[str], int],
-    size: int = SEGMENT_SIZE,
-    lookback: int = LOOKBACK,
+    messages: Sequence[Message], count_tokens: Callable[[str], int], by: Segmentation = DEFAULT
 ) -> Iterator[Segment]:
     """The segments of a conversation in order; every new turn that says anything is in exactly one."""
+    size, lookback = by.size, by.lookback
     said = [message for message in messages if message.content.strip()]
     tokens = [count_tokens(message.line) for message in said] if size > 1 or lookback else [0] * len(said)
     start = 0

@@ -32,7 +32,7 @@ from engine.store import jobs, sources
 from engine.store.columns import digest
 from engine.store.database import Database, hold_space
 from engine.store.ids import new_id
-from engine.writing.ingest.conversations import LOOKBACK
+from engine.writing.ingest.conversations import DEFAULT
 from engine.writing.rights import require_scope, writable_spaces
 
 WINDOW = timedelta(minutes=10)
@@ -104,7 +104,7 @@ def _take_unnamed(connection: Connection, job: Job, new: NewConversation, now: d
 def _with_context(marked: Sequence[Message]) -> tuple[Message, ...]:
     """The new messages, and those before each that the segments may look back to."""
     fresh = [index for index, message in enumerate(marked) if message.fresh]
-    kept = {index - back for index in fresh for back in range(LOOKBACK + 1) if index >= back}
+    kept = {index - back for index in fresh for back in range(DEFAULT.lookback + 1) if index >= back}
     return tuple(marked[index] for index in sorted(kept))
 
 

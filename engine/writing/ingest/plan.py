@@ -14,7 +14,7 @@ from engine.domain.memory import NewMemory
 from engine.domain.source import ContentType, Mention, Source
 from engine.store.catalogue import NATURE
 from engine.text.passages import passages
-from engine.writing.ingest.conversations import Segment, segments
+from engine.writing.ingest.conversations import DEFAULT, Segment, Segmentation, segments
 from engine.writing.ingest.documents import PART_TOKENS, parts
 from engine.writing.ingest.mentions import mentions
 from engine.writing.ingest.nature import memory_type_of, nature_of
@@ -30,12 +30,14 @@ class Planned:
     mentions: tuple[Mention, ...]
 
 
-def plan(source: Source, count_tokens: Callable[[str], int], facts: Sequence[str] = ()) -> list[Planned]:
+def plan(
+    source: Source, count_tokens: Callable[[str], int], facts: Sequence[str] = (), by: Segmentation = DEFAULT
+) -> list[Planned]:
     """All memories of a source in order; `facts` are texts that an extractor added.
 
     Raises `InvalidRequest` for content that is not of its type.
     """
-    cut = _turns(source, count_tokens) if source.messages else _parts(source, count_tokens)
+    cut = _turns(source, count_tokens, by) if source.messages else _parts(source, count_tokens)
     planned = [_planned(source, ordinal, *piece) for ordinal, piece in enumerate(cut)]
     extracted: Iterator[_Piece] = ((text, (), {"extracted": True}) for text in facts)
     return planned + [_planned(source, len(planned) + more, *piece) for more, piece in enumerate(extracted)]
@@ -49,8 +51,8 @@ def memory_id(source_id: str, ordinal: int) -> str:
 _Piece = tuple[str, tuple[Mention, ...], Mapping[str, object]]
 
 
-def _turns(source: Source, count_tokens: Callable[[str], int]) -> Iterator[_Piece]:
-    for segment in segments(source.messages, count_tokens):
+def _turns(source: Source, count_tokens: Callable[[str], int], by: Segmentation) -> Iterator[_Piece]:
+    for segment in segments(source.messages, count_tokens, by):
         position = {"first": segment.turns[0].position, "last": segment.turns[-1].position}
         for text in _texts(segment, count_tokens):
             yield text, tuple(mentions(text, segment.turns)), position
