@@ -35,6 +35,9 @@ class SyntheticEmbedder:
         self._generator = np.random.default_rng(seed)
         self._centres = _unit(self._generator.standard_normal((_CENTRES, DIMENSION)).astype(np.float32))
 
+    def warm_up(self) -> None:
+        """Nothing to load."""
+
     def count_tokens(self, text: str) -> int:
         return len(text.split())
 
