@@ -72,7 +72,7 @@ class Skipped:
 Item: TypeAlias = Draft | Skipped
 
 
-class Refusal(Exception): - it carries a reason to the reader of one item, no fault of ours
+class Refusal(Exception):
     """Ends the reading of one item; the reader turns it into `Skipped`."""
 
     def __init__(self, reason: SkipReason, detail: str) -> None:
