@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from engine.domain.access import Principal
 from engine.domain.memory import WriteStatus, Written
 from engine.errors import InvalidRequest
-from engine.store import idempotency, memories
+from engine.store import access, idempotency, memories
 
 KEY_LIMIT_CHARACTERS = 255
 
@@ -48,13 +48,15 @@ class Replay:
         """The first answer, with the records as they now are; `None` if the key is new.
 
         Raises `Conflict` when the key was used for something else. A record that was removed for
-        good since is left out of the answer's look-up and makes the request count as new.
+        good since, or that the caller may not write to any more, makes the request count as new:
+        it is then allowed or refused like any other.
         """
         kept = idempotency.remembered(connection, _actor(principal), self.operation, self.key, self.fingerprint)
         if kept is None:
             return None
         found = memories.get_many(connection, [each["id"] for each in kept["written"]])
-        if any(each["id"] not in found for each in kept["written"]):
+        writable = {each.space.id for each in access.readable(connection, principal) if each.can_write}
+        if any(each["id"] not in found or found[each["id"]].space_id not in writable for each in kept["written"]):
             return None
         return [Written(found[each["id"]], WriteStatus(each["status"])) for each in kept["written"]]
 

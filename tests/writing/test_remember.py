@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.domain.access import Scope
-from engine.domain.memory import MemoryType, NewMemory, WriteStatus
+from engine.domain.access import Role, Scope
+from engine.domain.memory import MemoryPatch, MemoryType, NewMemory, WriteStatus
 from engine.domain.query import ListQuery
 from engine.engine import Engine
 from engine.errors import Conflict, ContentTooLarge, Forbidden, InvalidIdentifier, InvalidRequest, NotFound
 from engine.store.ids import new_id
+from engine.upkeep.administration import Administration, TokenRequest
 from tests.engines import open_engine, recalled, store
 
 
@@ -54,6 +55,25 @@ def test_a_key_that_comes_back_with_other_content_is_a_conflict(engine: Engine) 
     engine.remember(me, NewMemory(content="one"), idempotency_key="k")
     with pytest.raises(Conflict):
         engine.remember(me, NewMemory(content="two"), idempotency_key="k")
+
+
+def test_a_key_gives_nothing_back_to_a_caller_who_lost_the_space(engine: Engine) -> None:
+    me = engine.local_owner()
+    administration = Administration(engine.database)
+    guest = administration.user_named(me, "bea", create=True)
+    team = administration.create_team(me, "ferry crew")
+    administration.set_role(me, team.id, guest.id, Role.WRITER)
+    issued = administration.issue_token(me, TokenRequest(name="bea", user_id=guest.id))
+    caller = engine.authenticate(issued.secret)
+    new, move = NewMemory(content="The pier is closed.", space=team.name), MemoryPatch(path="harbour")
+    stored = engine.remember(caller, new, idempotency_key="w").memory
+    engine.update(caller, stored.id, move, idempotency_key="u")
+    administration.remove_member(me, team.id, guest.id)
+    engine.update(me, stored.id, MemoryPatch(content="Said after she had left."))
+    with pytest.raises(NotFound):
+        engine.remember(caller, new, idempotency_key="w")
+    with pytest.raises(NotFound):
+        engine.update(caller, stored.id, move, idempotency_key="u")
 
 
 def test_dedupe_leaves_an_equal_text_at_the_same_place_alone(engine: Engine) -> None:
