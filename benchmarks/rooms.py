@@ -114,6 +114,9 @@ class TimedEmbedder:
         self.dimension = inner.dimension
         self.max_tokens = inner.max_tokens
 
+    def warm_up(self) -> None:
+        self._inner.warm_up()
+
     def count_tokens(self, text: str) -> int:
         return self._watch.time("count", self._inner.count_tokens, text)
 
