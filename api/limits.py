@@ -1,8 +1,9 @@
 """Limits per request and per caller: the size of a body, and how often a token may ask.
 
 A body is refused by its announced length before it is read, or as soon as more than allowed has
-come in. The rate limit is a token bucket of one minute per credential (per address without one);
-credentials are known here by their digest only.
+come in; one through the owner's socket, a batch of an import for instance, has no limit. The rate
+limit is a token bucket of one minute per credential (per address without one); credentials are known
+here by their digest only.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.deps import credentials_of
+from api.guards import came_by_socket
 
 _MAX_CALLERS = 10_000
 
@@ -30,7 +32,7 @@ class BodyLimit:
         self._max_bytes = max_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] != "http" or came_by_socket(scope):
             await self._app(scope, receive, send)
             return
         announced = Headers(scope=scope).get("content-length", "0")

@@ -30,6 +30,8 @@ from engine.errors import AccessError, Conflict, InvalidRequest, MemvouchError, 
 from engine.upkeep.portable import Draft, Item, Skipped
 
 BATCH = 128
+BATCH_CHARACTERS = 262_144
+"""A batch ends with this much text, however few its drafts: it is one request and one embedding run."""
 _ENTRY_LENGTH = 36
 _AT_FAULT = (InvalidRequest, Conflict, NotFound, AccessError)
 
@@ -135,14 +137,16 @@ class Importer:
         Raises `Unavailable` and `SetupError`; the tally and the journal then stand where it stopped.
         """
         batch: list[_Ready] = []
-        offset = reported = 0
+        offset = reported = characters = 0
         for item in items:
             offset = item.offset
             if (ready := self._ready(source, item, journal)) is not None:
                 batch.append(ready)
-            if len(batch) == BATCH or (not batch and self.tally.seen - reported >= BATCH):
+                characters += len(ready.new.content)
+            is_full = len(batch) == BATCH or characters >= BATCH_CHARACTERS
+            if is_full or (not batch and self.tally.seen - reported >= BATCH):
                 self._store(source, batch, journal)
-                batch, reported = [], self.tally.seen
+                batch, reported, characters = [], self.tally.seen, 0
                 progress(offset)
         self._store(source, batch, journal)
         progress(offset)

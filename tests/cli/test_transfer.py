@@ -7,13 +7,17 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engine.domain.memory import CONTENT_LIMIT_BYTES
+from cli.import_run import BATCH_CHARACTERS, Importer, open_journal
+from engine.domain.memory import CONTENT_LIMIT_BYTES, NewMemory
+from engine.upkeep.portable import Draft
 from tests.cli.terminal import Terminal
+from tests.engines import open_engine
 from tests.shared_data import ROOT
 
 ENGINE_OWNED = ("space_id", "updated_at", "version", "access_count", "last_accessed_at", "created_at")
@@ -204,6 +208,26 @@ def comparable(lines: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.timeout(180)
+def test_long_texts_are_stored_in_small_batches(tmp_path: Path) -> None:
+    text = "ferry " * (BATCH_CHARACTERS // 10)
+    drafts = [
+        Draft(
+            position=f"line {number}",
+            memory=NewMemory(content=f"{number} {text}"),
+            identity=f"berth {number}",
+            fingerprint=f"berth {number}",
+            offset=number,
+        )
+        for number in range(4)
+    ]
+    reached: list[int] = []
+    with open_engine(tmp_path / "data") as engine, open_journal(tmp_path, "source", "source") as journal:
+        importer = Importer(engine, engine.local_owner(), space=None, now=datetime.now(UTC))
+        importer.run("source", drafts, journal, reached.append)
+    assert importer.tally.created == 4
+    assert reached[0] == 1
+
+
 def test_an_import_that_was_killed_goes_on_and_stores_nothing_twice(terminal: Terminal, tmp_path: Path) -> None:
     words = ["harbour", "ferry", "ticket", "timetable", "bicycle", "migration", "island", "support", "budget", "screen"]
     turns = [

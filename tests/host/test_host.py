@@ -18,6 +18,7 @@ import pytest
 from api.host import wire
 from api.host.remote import RemoteEngine
 from api.host.start import HOST_FILE, living_socket
+from api.options import MAX_BODY_BYTES
 from engine.domain.memory import ForgetMode, MemoryPatch, NewMemory, StateUpdate, WriteStatus
 from engine.domain.outcome import Matches, NoMatch
 from engine.domain.query import ContextQuery, ListQuery, Mode, Query
@@ -89,6 +90,13 @@ def test_the_verbs_are_not_there_over_tcp(folder: Path) -> None:
     with RemoteEngine(folder):
         url = json.loads((folder / HOST_FILE).read_text())["url"]
         assert httpx.post(f"{url}/host/local_owner", json={}).status_code == 404
+
+
+def test_a_batch_through_the_socket_may_be_larger_than_a_body_over_tcp(folder: Path) -> None:
+    note = "x" * (MAX_BODY_BYTES // 4)
+    drafts = [NewMemory(content=f"Berth {number}", path="large", metadata={"note": note}) for number in range(5)]
+    with RemoteEngine(folder) as engine:
+        assert len(engine.remember_many(engine.local_owner(), drafts)) == 5
 
 
 def test_clients_that_start_together_share_one_host(tmp_path: Path) -> None:
