@@ -22,6 +22,8 @@ def count_queries(connection: Connection, tenant_id: str, day: date, number: int
 def queries(connection: Connection, tenant_id: str, first: date, last: date) -> int:
     """Questions of a tenant from the first day to the last, both included."""
     query = sa.select(sa.func.coalesce(sa.func.sum(usage_days.c.queries), 0)).where(
-        usage_days.c.tenant_id == tenant_id, usage_days.c.day.between(first.isoformat(), last.isoformat())
+        usage_days.c.tenant_id == tenant_id,
+        usage_days.c.day >= first.isoformat(),
+        usage_days.c.day <= last.isoformat(),
     )
     return int(connection.execute(query).scalar_one())

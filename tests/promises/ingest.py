@@ -18,6 +18,7 @@ INGEST = (
         (
             "crosmos/test_wire.py::test_another_tenants_things_are_like_missing_ones",
             "crosmos/test_wire.py::test_a_key_of_one_space_does_what_it_is_for_and_no_more",
+            "crosmos/test_field_cases.py",
         ),
     ),
     Requirement(
@@ -39,6 +40,7 @@ INGEST = (
         (
             "ingest/test_worker.py::test_a_process_that_is_killed_in_a_job_loses_and_doubles_nothing",
             "ingest/test_worker.py::test_an_outage_puts_the_job_back_and_it_is_done_later",
+            "store/test_ingest_tables.py",
         ),
     ),
     Requirement(
