@@ -27,6 +27,7 @@ class EngineCalls:
     def __init__(self, settings: Settings, profile: Profile) -> None:
         """Opens the folder. Raises what `Engine.open` raises."""
         engine = Engine.open(settings)
+        engine.ingest.start()
         self._doors = Doors(engine=engine, administration=Administration(engine.database), bodies=RestBodies())
         self._owner = engine.local_owner()
         self._profile = profile

@@ -11,6 +11,7 @@ A call with an `Idempotency-Key` may be sent again; `X-Memvouch-Repeat: 1` says 
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -116,9 +117,14 @@ class Profiles:
 
 
 class McpEndpoint:
-    """The ASGI endpoint of both paths."""
+    """The ASGI endpoint of one of the paths."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Log and metrics take the template of the path from here.
+        scope["route"] = self
         request = Request(scope, receive)
         if request.method == "DELETE":
             await Response(status_code=200)(scope, receive, send)
@@ -141,9 +147,13 @@ class McpEndpoint:
 
 def install(app: FastAPI) -> None:
     """Mount the paths and make the profiles of an app whose host is set."""
+    # The SDK tells of every request that it began and ended; the host's own line says it once.
+    logging.getLogger("mcp").setLevel(logging.WARNING)
     app.state.mcp = Profiles(app.state.host)
     for path in ("/mcp", "/mcp/{profile}"):
-        app.router.routes.append(Route(path, McpEndpoint(), methods=["GET", "POST", "DELETE"], include_in_schema=False))
+        app.router.routes.append(
+            Route(path, McpEndpoint(path), methods=["GET", "POST", "DELETE"], include_in_schema=False)
+        )
 
 
 @asynccontextmanager

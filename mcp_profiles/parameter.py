@@ -153,6 +153,8 @@ def _text(parameter: Parameter, value: Any) -> str:
         value.encode()
     except UnicodeEncodeError:
         raise parameter.refusal("holds half of a surrogate pair, which is no text") from None
+    if "\0" in value:
+        raise parameter.refusal("holds a NUL character, which is no text")
     if parameter.required and not value.strip():
         raise parameter.refusal("must not be empty")
     if parameter.max_characters is not None and len(value) > parameter.max_characters:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from engine.domain.source import MESSAGES_LIMIT, SOURCE_LIMIT_CHARACTERS, SOURCES_LIMIT
 from mcp_profiles.catalog import parameters as p
 from mcp_profiles.parameter import Kind, Parameter
 from mcp_profiles.tool import Effect, Tool
 
-MESSAGES_LIMIT = 500
 ROLE_CHARACTERS = 50
 
 _SPACE_ID = p.text("space_id", "UUID of the memory space; unset: the default space.")
+
+
+def _content(description: str) -> Parameter:
+    return Parameter(
+        name="content",
+        kind=Kind.TEXT,
+        description=description,
+        required=True,
+        max_characters=SOURCE_LIMIT_CHARACTERS,
+    )
+
+
 _META = Parameter(name="meta", kind=Kind.OBJECT, description="Fields of your own.")
 
 SEARCH_MEMORIES = Tool(
@@ -25,7 +37,7 @@ SEARCH_MEMORIES = Tool(
 )
 
 _SOURCE = (
-    p.text("content", "The raw text.", required=True),
+    _content("The raw text."),
     p.text("content_type", "text or markdown.", default="text"),
     Parameter(name="role", kind=Kind.TEXT, description="Role of the speaker.", max_characters=ROLE_CHARACTERS),
     Parameter(name="sequence", kind=Kind.INTEGER, description="Order within the batch.", default=0, minimum=0),
@@ -35,7 +47,7 @@ _MESSAGE = (
     Parameter(
         name="role", kind=Kind.TEXT, description="Role of the speaker.", required=True, max_characters=ROLE_CHARACTERS
     ),
-    p.text("content", "What was said.", required=True),
+    _content("What was said."),
 )
 _CONVERSATION = (
     Parameter(
@@ -79,7 +91,7 @@ ADD_MEMORY = Tool(
             kind=Kind.OBJECTS,
             description="Raw texts to store.",
             fields=_SOURCE,
-            max_items=MESSAGES_LIMIT,
+            max_items=SOURCES_LIMIT,
         ),
         Parameter(name="messages", kind=Kind.OBJECT, description="A conversation to store.", fields=_CONVERSATION),
     ),

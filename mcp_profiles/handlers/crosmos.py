@@ -6,15 +6,19 @@ Errors carry that contract's prefixes and are always tool results.
 from __future__ import annotations
 
 import json
+import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
+from engine.companion import time_words
 from engine.domain.access import Space
-from engine.domain.memory import MemoryType, NewMemory
+from engine.domain.memory import Kind
 from engine.domain.outcome import Hit, Label, Matches
-from engine.domain.query import Mode, Query
+from engine.domain.query import MAX_LIMIT, SEARCHABLE_KINDS, Filters, Mode, Query
+from engine.domain.source import ContentType, JobStatus, Message, NewConversation, NewSource
 from engine.errors import Forbidden, InvalidRequest, MemvouchError, NotFound, Unauthenticated, Unavailable
 from mcp_profiles import render
 from mcp_profiles.call import Answer, Call
@@ -34,37 +38,49 @@ _STATUSES: tuple[tuple[type[MemvouchError], int, str], ...] = (
     (NotFound, 404, "not_found"),
     (Unavailable, 503, "service_unavailable"),
 )
-_CONTENT_TYPES = ("text", "markdown", "conversation")
-_SHOWN_TYPES = {MemoryType.EPISODIC: "episode"}
-_PATH = "crosmos"
+_UNFINISHED = (JobStatus.PENDING, JobStatus.PROCESSING)
+_PATIENCE_SECONDS = 10.0
+_PAUSE_SECONDS = 0.02
+_SPARE = 10
+"""Hits asked for beyond the limit, so that time words can bring one forward."""
 
 
 def search_memories(call: Call, given: Mapping[str, Any]) -> Answer:
     """Best effort without its weak hits: what is left may be shown as grounded context."""
     space = _space(call, given["space_id"])
-    query = Query(text=given["query"], mode=Mode.FORGIVING, limit=given["limit"], spaces=(space.id,))
-    outcome = call.engine.search(call.principal, query)
+    query = Query(
+        text=given["query"],
+        mode=Mode.FORGIVING,
+        limit=given["limit"] + _SPARE,
+        spaces=(space.id,),
+        filters=Filters(kinds=SEARCHABLE_KINDS - {Kind.STATE}),
+    )
+    outcome = call.engine.search(call.principal, replace(query, limit=min(query.limit, MAX_LIMIT)))
     found = outcome.hits if isinstance(outcome, Matches) else ()
-    sure = [hit for hit in found if hit.label is not Label.WEAK]
+    sure = [hit for hit in found if hit.label is not Label.WEAK and call.engine.ingest.shows(hit.memory)]
+    ranked = time_words.preferred(sure, query.text, datetime.now(UTC))[: given["limit"]]
     names = {space.id: space.name}
-    values = {"hits": [render.hit_values(hit, names) for hit in sure]}
-    if not sure:
+    values = {"hits": [render.hit_values(hit, names) for hit, _ in ranked]}
+    if not ranked:
         return Answer(NO_MEMORY, values)
-    entries = [_entry(number, hit) for number, hit in enumerate(sure, start=1)]
-    head = f'Found {len(sure)} memories for "{render.one_line(query.text)}":'
+    entries = [_entry(call, number, hit, score) for number, (hit, score) in enumerate(ranked, start=1)]
+    head = f'Found {len(ranked)} memories for "{render.one_line(query.text)}":'
     return Answer(render.SEPARATOR.join([head, *entries]), values)
 
 
 def add_memory(call: Call, given: Mapping[str, Any]) -> Answer:
-    """Store sources or a conversation; sent twice, they are stored once."""
+    """Take sources or a conversation in; what is sent twice is stored once."""
     space = _space(call, given["space_id"])
     sources, conversation = given["sources"], given["messages"]
     if (sources is None) == (conversation is None):
         raise InvalidRequest("Provide exactly one of 'sources' or 'messages'", field="sources")
-    drafts = _of_sources(sources) if sources is not None else _of_conversation(conversation)
-    news = [_placed(draft, space, call.idempotency_key, number) for number, draft in enumerate(drafts)]
-    written = call.engine.remember_many(call.principal, news)
-    return Answer("Memory saved successfully.", {"ids": [each.memory.id for each in written]})
+    ingest = call.engine.ingest
+    if sources is not None:
+        accepted = ingest.take_sources(call.principal, space.id, _sources(sources))
+    else:
+        accepted = ingest.take_conversation(call.principal, space.id, _conversation(conversation))
+    _await_job(call, accepted.job_id)
+    return Answer("Memory saved successfully.", {"job_id": accepted.job_id, "source_ids": list(accepted.source_ids)})
 
 
 def list_spaces(call: Call, given: Mapping[str, Any]) -> Answer:
@@ -123,40 +139,48 @@ def _space(call: Call, space_id: str | None) -> Space:
     return next((space for space in found if space.id == call.principal.default_space_id), found[0])
 
 
-def _entry(number: int, hit: Hit) -> str:
+def _entry(call: Call, number: int, hit: Hit, score: float) -> str:
     memory = hit.memory
-    shown_type = _SHOWN_TYPES.get(memory.memory_type, "semantic")
+    nature = call.engine.ingest.nature(memory).value
     event = f" (event: {render.moment(memory.event_time)})" if memory.event_time else ""
     content = "\n".join(line for line in memory.content.splitlines() if line.strip()).strip()
-    return f"{number}. (score: {hit.confidence:.3f}, type: {shown_type}){event}\n   {content}"
+    return f"{number}. (score: {score:.3f}, type: {nature}){event}\n   {content}"
 
 
-def _of_sources(sources: Sequence[Mapping[str, Any]]) -> Iterator[NewMemory]:
-    for source in sorted(sources, key=lambda each: each["sequence"]):
-        if source["content_type"] not in _CONTENT_TYPES:
-            raise InvalidRequest(f"content_type must be one of {', '.join(_CONTENT_TYPES)}", field="sources")
-        about = {"content_type": source["content_type"], "role": source["role"]}
-        metadata = {**(source["meta"] or {}), **{name: value for name, value in about.items() if value}}
-        yield NewMemory(content=source["content"], path=f"{_PATH}/sources", metadata=metadata, dedupe=True)
-
-
-def _of_conversation(conversation: Mapping[str, Any]) -> Iterator[NewMemory]:
-    messages, size = conversation["messages"], conversation["segment_size"]
-    session = conversation["session_id"]
-    about = {"session_id": session} if session else {}
-    for start in range(0, len(messages), size):
-        lines = [f"{message['role']}: {message['content']}" for message in messages[start : start + size]]
-        yield NewMemory(
-            content="\n".join(lines),
-            path=f"{_PATH}/conversations",
-            memory_type=MemoryType.EPISODIC,
-            event_time=conversation["session_date"],
-            metadata={**(conversation["meta"] or {}), **about},
-            dedupe=True,
+def _sources(sent: Sequence[Mapping[str, Any]]) -> list[NewSource]:
+    return [
+        NewSource(
+            content=source["content"],
+            content_type=_content_type(source["content_type"]),
+            role=source["role"],
+            meta=source["meta"] or {},
         )
+        for source in sorted(sent, key=lambda each: int(each["sequence"]))
+    ]
 
 
-def _placed(draft: NewMemory, space: Space, key: str | None, number: int) -> NewMemory:
-    """The draft in its space; with the id of a repeatable write, if the call has one."""
-    known = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{key} {number}")) if key else None
-    return replace(draft, space=space.id, id=known)
+def _content_type(name: str) -> ContentType:
+    try:
+        return ContentType(name.strip().casefold())
+    except ValueError:
+        known = ", ".join(each.value for each in ContentType)
+        raise InvalidRequest(f"content_type must be one of {known}", field="sources") from None
+
+
+def _conversation(sent: Mapping[str, Any]) -> NewConversation:
+    messages = enumerate(sent["messages"])
+    return NewConversation(
+        messages=tuple(Message(each["role"], each["content"], position) for position, each in messages),
+        session_id=sent["session_id"],
+        session_date=sent["session_date"],
+        meta=sent["meta"] or {},
+    )
+
+
+def _await_job(call: Call, job_id: str) -> None:
+    """Wait until what was saved can be found, for a while: the sources are stored in any case."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        if call.engine.ingest.job(call.principal, job_id).job.status not in _UNFINISHED:
+            return
+        time.sleep(_PAUSE_SECONDS)

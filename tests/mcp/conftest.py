@@ -16,6 +16,7 @@ from tests.mcp.surfaces import Desk
 @pytest.fixture(scope="session")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     with Engine.open(Settings(data_dir=tmp_path_factory.mktemp("mcp"))) as engine:
+        engine.ingest.start()
         yield Desk(engine)
 
 

@@ -30,6 +30,7 @@ from tests.mcp.examples import PROJECTOR, arguments
 
 COMMAND = [sys.executable, "-m", "cli.main"]
 FIRST_ANSWERS_SECONDS = 2.0
+TRIES = 4
 PROCESSES, ROUNDS = 8, 5
 
 
@@ -126,13 +127,29 @@ def agent(folder: Path) -> Iterator[Agent]:
         yield one
 
 
-@pytest.mark.parametrize("options", [(), ("--in-process",)], ids=["piped", "in-process"])
-def test_the_first_answers_come_before_anything_is_loaded(tmp_path: Path, options: tuple[str, ...]) -> None:
+def first_answers_seconds(folder: Path, options: tuple[str, ...]) -> float:
+    """How long a client waits for the tools of a server that nothing has been loaded for."""
     started = time.monotonic()
-    with Agent(tmp_path, *options, profile="claude") as agent:
+    with Agent(folder, *options, profile="claude") as agent:
         assert agent.hello()["serverInfo"]["name"] == "memvouch"
         assert agent.ask("tools/list")["result"]["tools"] == listing.tools(load("claude"))
-        assert time.monotonic() - started < FIRST_ANSWERS_SECONDS
+        return time.monotonic() - started
+
+
+@pytest.mark.parametrize("options", [(), ("--in-process",)], ids=["piped", "in-process"])
+def test_the_first_answers_come_before_anything_is_loaded(tmp_path: Path, options: tuple[str, ...]) -> None:
+    # The best of a few, since other work on the machine can make any one of them wait.
+    waits: list[float] = []
+    while not waits or (min(waits) >= FIRST_ANSWERS_SECONDS and len(waits) < TRIES):
+        waits.append(first_answers_seconds(tmp_path / str(len(waits)), options))
+        kill_host(tmp_path / str(len(waits) - 1), signal.SIGTERM)
+    assert min(waits) < FIRST_ANSWERS_SECONDS, waits
+
+
+@pytest.mark.parametrize("options", [(), ("--in-process",)], ids=["piped", "in-process"])
+def test_a_call_waits_for_what_is_being_loaded(tmp_path: Path, options: tuple[str, ...]) -> None:
+    with Agent(tmp_path, *options, profile="claude") as agent:
+        agent.hello()
         assert agent.call("remember", content=PROJECTOR, path="office")["isError"] is False
         hits = agent.call("search_memory", query="Where is the spare projector?")["structuredContent"]["hits"]
         assert len(hits) == 1
