@@ -87,6 +87,7 @@ class Engine:
         self.settings = settings
         self.embedder = embedder
         self.database = database
+        self._warming: Thread | None = None
         self._folder = folder
         self._generations = Generations(settings, database, embedder, ANALYSIS_VERSION)
         self._state = self._generations.current(any_embedder=for_reindex)
@@ -129,11 +130,14 @@ class Engine:
             embedder = embedder or create_embedder(settings)
             warming = Thread(target=_warm_up, args=(embedder,), name="memvouch-warm-up", daemon=True)
             warming.start()
+            # An interpreter that ends while the model's library still starts up aborts.
+            stack.callback(warming.join)
             folder = Folder.open(settings.data_dir)
             stack.callback(folder.close)
             database = Database.open(settings.store_url)
             stack.callback(database.close)
             engine = cls(settings, folder, database, embedder, for_reindex=for_reindex)
+            engine._warming = warming
             stack.pop_all()
         return engine
 
@@ -143,6 +147,8 @@ class Engine:
             stack.callback(self._folder.close)
             stack.callback(self.database.close)
             stack.callback(lambda: self._applier.index.close())
+            if self._warming is not None:
+                stack.callback(self._warming.join)
             self.ingest.close()
             self._keeper.close()
 
