@@ -13,6 +13,7 @@ from api.crosmos.wire import Paged, Scoped, ScopedQuery, check_space, crosmos_ro
 from api.deps import Deleter, Host, HostDep, Reader
 from api.errors import ErrorStyle
 from api.xmemo.items import memory_item as xmemo_item
+from api.xmemo.memories import NOT_FOUND
 from api.xmemo.responses import Json
 from engine.domain.access import Principal
 from engine.domain.memory import Memory
@@ -65,9 +66,10 @@ async def list_memories(
 async def get_memory(request: Request, host: HostDep, caller: Reader, memory_uuid: str, scoped: ScopedQuery) -> Json:
     """What either contract reads of a memory."""
     check_space(request, caller, scoped.space)
-    memory = await _memory(host, caller, memory_uuid, scoped)
+    is_xmemo = request.state.error_style is ErrorStyle.XMEMO
+    memory = await _memory(host, caller, memory_uuid, scoped, NOT_FOUND if is_xmemo else None)
     union = xmemo_item(memory) | memory_item(host.engine, memory)
-    if request.state.error_style is ErrorStyle.XMEMO:
+    if is_xmemo:
         union["memory_type"] = memory.memory_type.value
     return Json(union)
 
@@ -83,9 +85,11 @@ async def delete_memory(
     return Response(status_code=204)
 
 
-async def _memory(host: Host, caller: Principal, memory_uuid: str, scoped: Scoped) -> Memory:
+async def _memory(
+    host: Host, caller: Principal, memory_uuid: str, scoped: Scoped, refusal: str | None = None
+) -> Memory:
     memory_id = uuid_text(memory_uuid)
-    missing = NotFound(f"Memory {memory_id} not found")
+    missing = NotFound(refusal or f"Memory {memory_id} not found")
     try:
         memory = await host.call(host.engine.get, caller, memory_id)
     except NotFound as error:

@@ -111,7 +111,7 @@ async def _candidates(
     items = [candidate_item(host.engine, hit, score, owner) for hit, score in ranked]
     if body.include_source:
         ids = {hit.memory.source_id for hit, _ in ranked if hit.memory.source_id}
-        texts = await host.call(host.engine.ingest.texts, caller, ids) if ids else {}
+        texts = await host.call(host.engine.ingest.texts, caller, space.space.id, ids) if ids else {}
         for item in items:
             item["source"] = texts.get(item["source_id"] or "")
     return items

@@ -59,9 +59,10 @@ def page(
     return [_source(row) for row in rows], total
 
 
-def texts(connection: Connection, source_ids: Collection[str]) -> dict[str, str]:
-    """The whole texts of those of the sources that exist."""
-    query = sa.select(sources.c.id, sources.c.content).where(sources.c.id.in_(sorted(set(source_ids))))
+def texts(connection: Connection, space_id: str, source_ids: Collection[str]) -> dict[str, str]:
+    """The whole texts of those of the sources that the space has."""
+    named = sources.c.id.in_(sorted(set(source_ids)))
+    query = sa.select(sources.c.id, sources.c.content).where(sources.c.space_id == space_id, named)
     return {row.id: row.content for row in connection.execute(query)}
 
 

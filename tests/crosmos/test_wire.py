@@ -132,6 +132,8 @@ def test_the_shared_address_tells_the_contracts_apart(running_host: RunningHost,
     assert bad.get("/api/v1/memories").status_code == 403
     assert bad.get("/api/v1/memories", params={"space_id": made["space_id"]}).status_code == 401
     assert bad.get(f"/api/v1/memories/{made['id']}").status_code == 403
+    missing = f"memories/{uuid.uuid4()}"
+    assert owner.get(f"/api/v1/{missing}").json() == owner.get(f"/v1/{missing}").json()
 
 
 def test_another_tenants_things_are_like_missing_ones(running_host: RunningHost, http: httpx.Client) -> None:

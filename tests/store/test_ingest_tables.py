@@ -83,7 +83,8 @@ def test_a_source_comes_back_as_it_was_stored_with_a_number_of_its_own(house: Ho
         assert ([each.id for each in page], total) == ([two.id], 2)
         assert sources.page(connection, [house.space_id], status="completed")[1] == 0
         assert sources.page(connection, [new_id()])[1] == 0
-        assert sources.texts(connection, [one.id, new_id()]) == {one.id: "a"}
+        assert sources.texts(connection, house.space_id, [one.id, new_id()]) == {one.id: "a"}
+        assert sources.texts(connection, new_id(), [one.id]) == {}
 
 
 def test_a_recent_source_is_known_by_its_fingerprint_unless_it_failed(house: House) -> None:
@@ -93,7 +94,7 @@ def test_a_recent_source_is_known_by_its_fingerprint_unless_it_failed(house: Hou
         assert set(sources.find_recent(connection, house.space_id, ["a", "b", "c"], NOW)) == {"a"}
         assert sources.find_recent(connection, house.space_id, ["a"], LATER) == {}
         assert not sources.update(connection, new_id(), LATER, status="failed")
-        assert one.id in sources.texts(connection, [one.id])
+        assert one.id in sources.texts(connection, house.space_id, [one.id])
 
 
 def test_claims_of_messages_go_with_their_source(house: House) -> None:

@@ -75,7 +75,7 @@ class Ingest:
     # Looking
 
     def job(self, principal: Principal, job_id: str) -> JobReport:
-        """A job with its sources: only for the user who sent them, or an admin of the tenant."""
+        """A job with its sources: only for the user who sent them."""
         with self._database.reading() as connection:
             job = jobs.get(connection, job_id)
             spaces = self._readable(connection, principal, None)
@@ -108,11 +108,11 @@ class Ingest:
                 raise NotFound(f"Source {source_id} not found")
             return found
 
-    def texts(self, principal: Principal, source_ids: Collection[str]) -> dict[str, str]:
-        """Whole texts of sources, for records that the caller has been shown."""
-        _require_read(principal)
+    def texts(self, principal: Principal, space: str, source_ids: Collection[str]) -> dict[str, str]:
+        """Whole texts of sources of a space; a record that names a source of another space gets none."""
         with self._database.reading() as connection:
-            return sources.texts(connection, source_ids)
+            (space_id,) = self._readable(connection, principal, space)
+            return sources.texts(connection, space_id, source_ids)
 
     def memories(
         self,
