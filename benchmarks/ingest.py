@@ -4,7 +4,8 @@
     python -m benchmarks.ingest --url http://127.0.0.1:8787 --key csk_...   # a host, over REST
 
 A question is a hit when one of the five best memories holds a turn that answers it. Larger segments
-hit more easily because they hold more text, so the tokens of the five are shown too.
+hit more easily because they hold more text; so the tokens of the five are shown, and how often the
+best memories that fit into a budget of tokens hold an answer.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from threading import Lock
 
@@ -37,6 +39,8 @@ from engine.writing.ingest.plan import plan
 
 SET = "locomo"
 BEST = 5
+ASKED = 30
+BUDGETS = (400, 800)
 COMPARED = (DEFAULT, Segmentation(1, 1), Segmentation(2, 0), Segmentation(2, 1), Segmentation(4, 0), Segmentation(4, 4))
 _POLL_SECONDS = 0.2
 
@@ -52,6 +56,8 @@ class Figures:
     memories: int
     hit: float
     tokens: float
+    within: tuple[float, ...]
+    """Share of hits within each of `BUDGETS`."""
     seconds: float
 
 
@@ -203,7 +209,7 @@ def _over_rest(evaluation: EvaluationSet, url: str, key: str) -> Figures:
         seconds = time.perf_counter() - started
 
         def ask(query: Asked) -> list[str]:
-            body = {"space_id": made[query.space], "query": query.text, "limit": BEST, "include_source": False}
+            body = {"space_id": made[query.space], "query": query.text, "limit": ASKED, "include_source": False}
             answer = client.post("/search", json=body).raise_for_status().json()
             return [candidate["content"] for candidate in answer["candidates"]]
 
@@ -216,7 +222,7 @@ def _engine(folder: str) -> Engine:
 
 def _asking(engine: Engine, owner: Principal) -> Ask:
     def ask(query: Asked) -> list[str]:
-        asked = Query(text=query.text, mode=Mode.FORGIVING, limit=BEST, spaces=(query.space,))
+        asked = Query(text=query.text, mode=Mode.FORGIVING, limit=ASKED, spaces=(query.space,))
         outcome = engine.search(owner, asked)
         return [hit.memory.content for hit in outcome.hits] if isinstance(outcome, Matches) else []
 
@@ -226,21 +232,29 @@ def _asking(engine: Engine, owner: Principal) -> Ask:
 def _measure(name: str, stored: int, seconds: float, evaluation: EvaluationSet, ask: Ask) -> Figures:
     texts = {memory.id: memory.text for memory in evaluation.memories}
     embedder = create_embedder(Settings())
-    hits, tokens = 0, 0
+    hits, tokens, within = 0, 0, [0] * len(BUDGETS)
     for query in evaluation.queries:
         found = ask(query)
-        hits += any(texts[gold] in content for gold in query.gold for content in found)
-        tokens += sum(map(embedder.count_tokens, found))
+        sizes = [embedder.count_tokens(content) for content in found]
+        answers = [any(texts[gold] in content for gold in query.gold) for content in found]
+        hits += any(answers[:BEST])
+        tokens += sum(sizes[:BEST])
+        for place, budget in enumerate(BUDGETS):
+            within[place] += any(answers[: sum(used <= budget for used in accumulate(sizes))])
     asked = max(1, len(evaluation.queries))
-    return Figures(name, stored, hits / asked, tokens / asked, seconds)
+    return Figures(name, stored, hits / asked, tokens / asked, tuple(each / asked for each in within), seconds)
 
 
 def _table(found: Sequence[Figures], questions: int) -> Table:
     table = Table(title=f"{SET}: {questions} questions")
-    for column in ("stored as", "memories", "hit@5", "tokens of the five", "seconds to store"):
+    budgets = [f"in {budget} tokens" for budget in BUDGETS]
+    for column in ("stored as", "memories", "hit@5", "tokens of the five", *budgets, "seconds to store"):
         table.add_column(column)
     for each in found:
-        table.add_row(each.name, str(each.memories), f"{each.hit:.3f}", f"{each.tokens:.0f}", f"{each.seconds:.1f}")
+        within = [f"{share:.3f}" for share in each.within]
+        table.add_row(
+            each.name, str(each.memories), f"{each.hit:.3f}", f"{each.tokens:.0f}", *within, f"{each.seconds:.1f}"
+        )
     return table
 
 

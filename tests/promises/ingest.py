@@ -9,7 +9,7 @@ INGEST = (
         "crosmos-published-client",
         "The published client of the Crosmos contract works unmodified and strict; old clients' requests are accepted.",
         "issue 5; crosmos 3-9",
-        ("crosmos/test_published_client.py", "crosmos/test_wire.py"),
+        ("crosmos/test_published_client.py", "crosmos/test_wire.py", "crosmos/test_schema.py"),
     ),
     Requirement(
         "crosmos-isolation",
