@@ -242,7 +242,9 @@ def _new(world: World) -> dict[str, str]:
 MAKERS = {"/reminders/": "/v1/reminders", "/decisions/": "/v1/decisions"}
 """Where the records of some rows are made; all others are plain memories."""
 
-OPEN = ("/oauth/", "/.well-known/", "/v1/auth/device/", "/v1/onboarding/", "/v1/skill/operations")
+OPEN = (
+    *("/oauth/", "/.well-known/", "/v1/auth/device/", "/v1/onboarding/", "/v1/mcp/config/", "/v1/skill/operations"),
+)
 """Routes with an authentication of their own, held to it by tests of their own."""
 
 PUBLIC = frozenset({"GET /health", "GET /ready", "GET /metrics"})
