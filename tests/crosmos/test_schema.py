@@ -1,4 +1,4 @@
-"""The schema of the surface, and requests that schemathesis makes up from it: no fault of ours, nothing undocumented."""
+"""Requests that schemathesis makes up from the schema of the surface: no fault of ours, nothing undocumented."""
 
 from __future__ import annotations
 
