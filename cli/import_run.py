@@ -30,7 +30,7 @@ from engine.errors import AccessError, Conflict, InvalidRequest, MemvouchError, 
 from engine.upkeep.portable import Draft, Item, Skipped
 
 BATCH = 128
-BATCH_CHARACTERS = 262_144
+BATCH_CHARACTERS = 131_072
 """A batch ends with this much text, however few its drafts: it is one request and one embedding run."""
 _ENTRY_LENGTH = 36
 _AT_FAULT = (InvalidRequest, Conflict, NotFound, AccessError)

@@ -14,10 +14,10 @@ from tests.engines import open_engine
 
 
 class SlowToWarm(FakeEmbedder):
-    """An embedder whose model takes a moment to load."""
+    """An embedder whose model takes longer to load than a taken folder is waited for."""
 
     def warm_up(self) -> None:
-        time.sleep(0.3)
+        time.sleep(1.5)
 
 
 def warming() -> list[str]:
