@@ -41,7 +41,7 @@ SET = "locomo"
 BEST = 5
 ASKED = 30
 BUDGETS = (400, 800)
-COMPARED = (DEFAULT, Segmentation(1, 1), Segmentation(2, 0), Segmentation(2, 1), Segmentation(4, 0), Segmentation(4, 4))
+COMPARED = tuple(Segmentation(*each) for each in ((1, 0), (1, 1), (2, 0), (2, 1), (4, 0), (4, 4)))
 _POLL_SECONDS = 0.2
 
 Ask = Callable[[Asked], list[str]]

@@ -91,8 +91,9 @@ def test_a_session_that_is_sent_again_brings_only_what_is_new(http: httpx.Client
     whole = send("My flight is at nine.", "Seat four, please.", "Thanks.", "Thanks.")
     again = send("My flight is at nine.", "Seat four, please.", "Thanks.", "Thanks.")
     assert again["source_id"] == whole["source_id"] != first["source_id"]
-    expected = ["My flight is at nine.", "Seat four, please.", "Thanks.", "Thanks."]
-    assert contents(http, space_id) == [f"user: {text}" for text in expected]
+    expected = ["user: My flight is at nine.", "user: Seat four, please."]
+    expected.append("user: Seat four, please.\nuser: Thanks.\nuser: Thanks.")
+    assert contents(http, space_id) == expected
 
 
 def test_one_bad_source_fails_alone(http: httpx.Client, space_id: str) -> None:

@@ -20,7 +20,8 @@ from engine.settings import Settings
 from tests.engines import open_engine
 
 SOURCES = 6
-MESSAGES = 120
+MESSAGES = 240
+MEMORIES = MESSAGES // 2
 JOB_SECONDS = 60
 
 
@@ -63,13 +64,13 @@ def test_a_process_that_is_killed_in_a_job_loses_and_doubles_nothing(tmp_path: P
     with open_engine(tmp_path) as engine:
         me = engine.local_owner()
         before = engine.ingest.memories(me, None, limit=1)[1]
-        assert before < SOURCES * MESSAGES, "killed too late to tell anything"
+        assert before < SOURCES * MEMORIES, "killed too late to tell anything"
         engine.ingest.start(2)
         for job_id in accepted:
             report = finished(engine, job_id)
-            assert (report.job.status, report.job.memory_count) == (JobStatus.COMPLETED, MESSAGES)
-        found, total = engine.ingest.memories(me, None, limit=SOURCES * MESSAGES + 1)
-        assert total == len({memory.content for memory in found}) == SOURCES * MESSAGES
+            assert (report.job.status, report.job.memory_count) == (JobStatus.COMPLETED, MEMORIES)
+        found, total = engine.ingest.memories(me, None, limit=SOURCES * MEMORIES + 1)
+        assert total == len({memory.content for memory in found}) == SOURCES * MEMORIES
         assert engine.doctor().equal
 
 
@@ -124,11 +125,11 @@ def test_a_space_that_is_deleted_in_mid_job_leaves_nothing(tmp_path: Path) -> No
 def test_a_memory_keeps_its_source_and_place(tmp_path: Path) -> None:
     with open_engine(tmp_path) as engine:
         me = engine.local_owner()
-        accepted = engine.ingest.take_conversation(me, "default", talk(3, 2))
+        accepted = engine.ingest.take_conversation(me, "default", talk(3, 4))
         engine.ingest.worker.drain()
         found = engine.ingest.memories(me, None, descending=False)[0]
         assert {memory.source_id for memory in found} == set(accepted.source_ids)
-        assert sorted(memory.provenance["position"]["first"] for memory in found) == [0, 1]
+        assert sorted(memory.provenance["position"]["first"] for memory in found) == [0, 2]
         assert all(memory.metadata["session_id"] == "talk-3" for memory in found)
 
 

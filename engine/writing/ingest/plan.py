@@ -39,7 +39,7 @@ def plan(
     """
     cut = _turns(source, count_tokens, by) if source.messages else _parts(source, count_tokens)
     planned = [_planned(source, ordinal, *piece) for ordinal, piece in enumerate(cut)]
-    extracted: Iterator[_Piece] = ((text, (), {"extracted": True}) for text in facts)
+    extracted: Iterator[_Piece] = ((text, text, (), {"extracted": True}) for text in facts)
     return planned + [_planned(source, len(planned) + more, *piece) for more, piece in enumerate(extracted)]
 
 
@@ -48,35 +48,37 @@ def memory_id(source_id: str, ordinal: int) -> str:
     return str(uuid.uuid5(uuid.UUID(source_id), str(ordinal)))
 
 
-_Piece = tuple[str, tuple[Mention, ...], Mapping[str, object]]
+_Piece = tuple[str, str, tuple[Mention, ...], Mapping[str, object]]
+"""A text, what of it is new rather than context, what that names, and where it stood."""
 
 
 def _turns(source: Source, count_tokens: Callable[[str], int], by: Segmentation) -> Iterator[_Piece]:
     for segment in segments(source.messages, count_tokens, by):
         position = {"first": segment.turns[0].position, "last": segment.turns[-1].position}
-        for text in _texts(segment, count_tokens):
-            yield text, tuple(mentions(text, segment.turns)), position
+        for text, own in _texts(segment, count_tokens):
+            yield text, own, tuple(mentions(own, segment.turns)), position
 
 
-def _texts(segment: Segment, count_tokens: Callable[[str], int]) -> Iterator[str]:
-    """The segment as it is, or one long turn in passages, each under its speaker."""
+def _texts(segment: Segment, count_tokens: Callable[[str], int]) -> Iterator[tuple[str, str]]:
+    """The segment as it is and what of it is new, or one long turn in passages, each under its speaker."""
     if len(segment.turns) > 1 or segment.context or count_tokens(segment.text) <= PART_TOKENS:
-        yield segment.text
+        yield segment.text, segment.own
         return
     (turn,) = segment.turns
     for span in passages(turn.content, count_tokens, PART_TOKENS - 20, overlap_tokens=0):
-        yield f"{turn.role}: {turn.content[span.start : span.end].strip()}"
+        text = f"{turn.role}: {turn.content[span.start : span.end].strip()}"
+        yield text, text
 
 
 def _parts(source: Source, count_tokens: Callable[[str], int]) -> Iterator[_Piece]:
     for number, text in enumerate(parts(source.content, source.content_type, count_tokens)):
-        yield text, tuple(mentions(text)), {"part": number}
+        yield text, text, tuple(mentions(text)), {"part": number}
 
 
 def _planned(
-    source: Source, ordinal: int, text: str, named: tuple[Mention, ...], position: Mapping[str, object]
+    source: Source, ordinal: int, text: str, own: str, named: tuple[Mention, ...], position: Mapping[str, object]
 ) -> Planned:
-    nature = nature_of(text)
+    nature = nature_of(own)
     folder = CONVERSATIONS if source.content_type is ContentType.CONVERSATION else SOURCES
     new = NewMemory(
         id=memory_id(source.id, ordinal),
