@@ -48,6 +48,7 @@ class Ingest:
         self._database = database
         self._applier = applier
         self._intake = Intake(database)
+        self._extractor = extractor
         self.worker = Worker(database, embedder, rememberer, extractor)
 
     def start(self, threads: int = 2) -> None:
@@ -57,6 +58,8 @@ class Ingest:
     def close(self) -> None:
         """Stop working; what waits is kept for the next start."""
         self.worker.close()
+        if self._extractor is not None:
+            self._extractor.close()
 
     # Taking in
 

@@ -30,6 +30,9 @@ class Extractor(Protocol):
     def facts(self, source: Source) -> list[str]:
         """At most `FACTS_LIMIT` sentences. Raises `Unavailable`."""
 
+    def close(self) -> None:
+        """Let go of what it holds."""
+
 
 def create(settings: Settings) -> ChatExtractor | None:
     """The extractor that the settings name; `None` by default."""
