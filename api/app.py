@@ -15,7 +15,7 @@ import structlog
 from fastapi import APIRouter, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from api import errors, health, mcp_route
+from api import discovery, errors, health, mcp_route
 from api.admin import routes as admin
 from api.collision import Collision
 from api.crosmos import surface as crosmos
@@ -25,6 +25,8 @@ from api.guards import Guards
 from api.host import routes as host_verbs
 from api.limits import BodyLimit, RateLimit
 from api.metrics import Metrics
+from api.oauth import device
+from api.oauth import routes as oauth
 from api.options import ServerOptions
 from api.probe import Probe
 from api.threads import Workers
@@ -53,6 +55,8 @@ XMEMO_ROUTERS = (
     projects.router,
     skill.router,
     auth_tokens.router,
+    device.router,
+    discovery.router,
     admin.router,
 )
 _NOTE_USED_SECONDS = 30.0
@@ -111,6 +115,9 @@ def create_app(engine: Engine, options: ServerOptions) -> FastAPI:
 def _include(app: FastAPI) -> None:
     app.include_router(health.router)
     app.include_router(host_verbs.router)
+    app.include_router(discovery.documents)
+    oauth.install(app)
+    device.install_page(app)
     crosmos.install(app)
     for router in XMEMO_ROUTERS:
         include_xmemo(app, router)

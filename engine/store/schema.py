@@ -361,3 +361,33 @@ usage_days = Table(
     Column("queries", BigInteger, nullable=False),
     sqlite_with_rowid=False,
 )
+
+oauth_clients = Table(
+    "oauth_clients",
+    metadata,
+    Column("id", KeyText, primary_key=True),
+    Column("registration", JSON, nullable=False),
+    Column("created_at", Moment, nullable=False),
+)
+
+oauth_grants = Table(
+    "oauth_grants",
+    metadata,
+    # Digests of what the client holds: a request, an authorization code, a refresh token, a device code.
+    Column("secret_digest", KeyText, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("family", KeyText, nullable=False),
+    Column("client_id", KeyText, nullable=False),
+    Column("user_code_digest", KeyText, nullable=True, unique=True),
+    Column("tenant_id", KeyText, ForeignKey("tenants.id", ondelete="CASCADE"), nullable=True),
+    Column("user_id", KeyText, ForeignKey("users.id", ondelete="CASCADE"), nullable=True),
+    Column("token_id", KeyText, ForeignKey("tokens.id", ondelete="SET NULL"), nullable=True),
+    Column("detail", JSON, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("polled_at", Moment, nullable=True),
+    Column("expires_at", Moment, nullable=False),
+    Index("ix_oauth_grants_family", "family"),
+    Index("ix_oauth_grants_client_id", "client_id"),
+    Index("ix_oauth_grants_token_id", "token_id"),
+    Index("ix_oauth_grants_expires_at", "expires_at"),
+)
