@@ -30,6 +30,8 @@ def pytest_configure(config: pytest.Config) -> None:
         # A folder of this run's own, since pytest's numbered ones are cleared by runs beside it.
         os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp(prefix="memvouch-tests-", dir=MEMORY_DISK)
         config.stash[OWN_FOLDER] = Path(tempfile.tempdir)
+        # PostgreSQL refuses to run as root; its own account has to get through to its folder.
+        config.stash[OWN_FOLDER].chmod(0o711)
         config.option.basetemp = str(config.stash[OWN_FOLDER] / "pytest")
     # A test that wants a host starts one; commands of the others open the folder themselves.
     os.environ["MEMVOUCH_IN_PROCESS"] = "1"
