@@ -61,6 +61,18 @@ class Table:
             self.weight,
         )
 
+    def joined(self, other: Table) -> Table:
+        """The questions of both."""
+        return Table(
+            self.name,
+            np.concatenate([self.features, other.features]),
+            np.concatenate([self.gold, other.gold]),
+            np.concatenate([self.present, other.present]),
+            np.concatenate([self.answerable, other.answerable]),
+            np.concatenate([self.tier, other.tier]),
+            self.weight,
+        )
+
 
 class SearchedSpace:
     """The records of one space, ready to be asked."""

@@ -26,7 +26,8 @@ from engine.errors import Conflict, NotFound, Unavailable
 from engine.upkeep.doctor import Report
 from engine.upkeep.stats import SpaceStats
 
-_TIMEOUT = httpx.Timeout(300.0, connect=5.0)
+_TIMEOUT = httpx.Timeout(None, connect=5.0)
+"""No limit for an answer: a reindex takes what it takes, and a host that died closes its connections."""
 
 
 class RemoteEngine:

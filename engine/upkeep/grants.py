@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from engine.domain.access import Principal, Scope
 from engine.errors import Forbidden, NotFound, Unauthenticated
 from engine.store import accounts, audit, grants, tokens
-from engine.store.database import Database
+from engine.store.database import Database, hold
 from engine.store.grants import Grant, GrantKind, GrantState
 from engine.store.ids import new_id
 
@@ -29,6 +29,7 @@ ACCESS_SECONDS = 3600
 REFRESH_SECONDS = 60 * 86_400
 DEVICE_TOKEN_SECONDS = 365 * 86_400
 POLL_SECONDS = 5
+_FAMILY = "oauth_family"
 _USER_CODE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 _USER_CODE_LENGTH = 8
 _GONE = "This request does not exist or has expired. Start again in the application."
@@ -127,6 +128,7 @@ class Grants:
     def exchange(self, grant: Grant, scopes: Sequence[str], client_name: str) -> Issued:
         """New tokens for a code or refresh token, which is used up. Raises `GrantRefused`, and ends the family."""
         with self._database.writing() as connection:
+            hold(connection, _FAMILY, grant.family)
             fresh = grant.state == GrantState.OPEN and grants.change(connection, grant, state=GrantState.USED.value)
             if fresh:
                 self._revoke(connection, grant.token_id, grant)
@@ -146,6 +148,7 @@ class Grants:
     def end(self, grant: Grant) -> None:
         """Revoke everything that came of the same consent."""
         with self._database.writing() as connection:
+            hold(connection, _FAMILY, grant.family)
             self._end(connection, grant)
 
     # Devices

@@ -11,13 +11,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import Connection
 
 from engine.domain.access import Principal
-from engine.domain.memory import WriteStatus, Written
+from engine.domain.memory import Memory, Status, WriteStatus, Written
 from engine.errors import InvalidRequest
 from engine.store import access, idempotency, memories
 
@@ -58,12 +58,17 @@ class Replay:
         writable = {each.space.id for each in access.readable(connection, principal) if each.can_write}
         if any(each["id"] not in found or found[each["id"]].space_id not in writable for each in kept["written"]):
             return None
-        return [Written(found[each["id"]], WriteStatus(each["status"])) for each in kept["written"]]
+        return [Written(_as_readable(found[each["id"]]), WriteStatus(each["status"])) for each in kept["written"]]
 
     def keep(self, connection: Connection, principal: Principal, written: Sequence[Written], now: datetime) -> None:
         """Remember the answer; part of the write's own transaction."""
         answer = {"written": [{"id": each.memory.id, "status": each.status.value} for each in written]}
         idempotency.store(connection, _actor(principal), self.operation, self.key, self.fingerprint, answer, now)
+
+
+def _as_readable(memory: Memory) -> Memory:
+    """The record without its text once it was forgotten: a repeated key must not bring the text back."""
+    return replace(memory, content="", metadata={}) if memory.status is Status.DELETED else memory
 
 
 def _actor(principal: Principal) -> str:

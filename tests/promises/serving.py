@@ -6,6 +6,18 @@ from tests.promises.requirement import Requirement
 
 SERVING = (
     Requirement(
+        "tokens-by-consent",
+        "Programs get tokens only with the owner's consent: OAuth with PKCE, rotating refresh tokens, device flow.",
+        "issue 3.2; xmemo 5.1",
+        ("api_oauth/",),
+    ),
+    Requirement(
+        "clean-end",
+        "A process that ends while the model is still loading ends with its own exit code, not with an abort.",
+        "issue 2.9",
+        ("upkeep/test_warming.py",),
+    ),
+    Requirement(
         "administration",
         "Tokens, teams and spaces are administered by those who may, also while a host serves the folder.",
         "issue 3.4",

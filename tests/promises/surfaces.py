@@ -21,7 +21,14 @@ SURFACES = (
         "companion-records",
         "Events, reminders, decisions, snapshots and projects are records under the same rights and filters.",
         "issue 3.2; xmemo",
-        ("companion/", "api_companion/"),
+        ("companion/", "api_companion/", "store/test_groups.py"),
+    ),
+    Requirement(
+        "oauth-by-consent",
+        "An application or a device gets a token by an owner's consent only; a code or refresh token that comes "
+        "twice ends everything that came of it; no secret is stored in clear.",
+        "issue 3.2; xmemo 5.1",
+        ("api_oauth/", "store/test_grants.py"),
     ),
     Requirement(
         "profiles-are-data",

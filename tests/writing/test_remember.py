@@ -76,6 +76,14 @@ def test_a_key_gives_nothing_back_to_a_caller_who_lost_the_space(engine: Engine)
         engine.update(caller, stored.id, move, idempotency_key="u")
 
 
+def test_a_key_does_not_bring_a_forgotten_text_back(engine: Engine) -> None:
+    me, new = engine.local_owner(), NewMemory(content="The chip is under the mat.")
+    first = engine.remember(me, new, idempotency_key="k")
+    engine.forget(me, first.memory.id)
+    again = engine.remember(me, new, idempotency_key="k")
+    assert (again.memory.id, again.memory.content) == (first.memory.id, "")
+
+
 def test_dedupe_leaves_an_equal_text_at_the_same_place_alone(engine: Engine) -> None:
     first = store(engine, "Backups run nightly.", "ops")
     again = engine.remember(engine.local_owner(), NewMemory(content="Backups run nightly.", path="ops", dedupe=True))
