@@ -52,5 +52,8 @@ def _document() -> dict[str, Any]:
         for route in verbs.values():
             # The framework's own form of a faulty field; ours is 400.
             route["responses"].pop("422", None)
+    for path in (each for each in found["paths"] if INTERNAL in each):
+        for route in found["paths"][path].values():
+            route["responses"]["422"] = {"description": "Without a space or a `csk_` token the path is XMemo's."}
     found["paths"] = {path.replace(INTERNAL, "/memories"): verbs for path, verbs in found["paths"].items()}
     return found
