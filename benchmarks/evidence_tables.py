@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.synthetic_spaces import Question as Asked
+from benchmarks.synthetic_spaces import SyntheticSpace
 from benchmarks.vector_cache import VectorCache
 from engine.embedding.protocol import Vectors
 from engine.index.protocol import IndexHit
@@ -77,8 +78,14 @@ class Table:
 class SearchedSpace:
     """The records of one space, ready to be asked."""
 
-    def __init__(self, records: Mapping[str, str], cache: VectorCache, count_tokens: CountTokens) -> None:
-        self._contents = records
+    def __init__(
+        self,
+        records: Mapping[str, str],
+        cache: VectorCache,
+        count_tokens: CountTokens,
+        times: Mapping[str, datetime] | None = None,
+    ) -> None:
+        self._contents, self._times = records, times or {}
         self._spans: list[tuple[str, int, int]] = []
         for record_id, text in records.items():
             cut = passages(text, count_tokens)
@@ -112,6 +119,7 @@ class SearchedSpace:
                 lexical=each.lexical or 0.0,
                 fused=each.score,
                 legs=frozenset(),
+                happened=self._times.get(each.record_id),
             )
             for each in fuse(dense, lexical, POOL)
         ]
@@ -148,7 +156,7 @@ class SearchedSpace:
 
 def tabulate(
     name: str,
-    spaces: Iterable[tuple[Mapping[str, str], Sequence[Asked]]],
+    spaces: Iterable[SyntheticSpace],
     cache: VectorCache,
     count_tokens: CountTokens,
     *,
@@ -156,19 +164,19 @@ def tabulate(
 ) -> Table:
     """Evidence of all questions of a set; `without_gold` asks the answerable ones with their answers left out."""
     features, gold, present, answerable, tiers = [], [], [], [], []
-    for records, questions in spaces:
-        if not questions:
+    for each_space in spaces:
+        if not each_space.questions:
             continue
-        space = SearchedSpace(records, cache, count_tokens)
-        for asked in questions:
+        space = SearchedSpace(each_space.records, cache, count_tokens, each_space.times)
+        for asked in each_space.questions:
             if without_gold and not asked.gold:
                 continue
-            candidates, view = space.pool(understand(asked.text, _query_vector(asked.text, cache, count_tokens)))
+            question = understand(asked.text, _query_vector(asked.text, cache, count_tokens))
+            candidates, view = space.pool(question)
             if without_gold:
                 candidates = [each for each in candidates if each.memory_id not in asked.gold]
             rows = np.zeros((POOL, len(FEATURES)), np.float32)
             right, there = np.zeros(POOL, np.bool_), np.zeros(POOL, np.bool_)
-            question = understand(asked.text, _query_vector(asked.text, cache, count_tokens))
             for place, (evidence, each) in enumerate(zip(gather(question, candidates, view), candidates, strict=True)):
                 rows[place], right[place], there[place] = evidence.features, each.memory_id in asked.gold, True
             features.append(rows)

@@ -18,6 +18,7 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -118,10 +119,11 @@ class Question:
 
 @dataclass(slots=True)
 class SyntheticSpace:
-    """Records by id, and the questions asked of them."""
+    """Records by id, the questions asked of them, and when the records' events happened, where known."""
 
     records: dict[str, str]
     questions: list[Question] = field(default_factory=list)
+    times: dict[str, datetime] = field(default_factory=dict)
 
 
 def sets_of(train: Path) -> list[str]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import numpy as np
 
 from engine.domain.outcome import Leg
 from engine.retrieval.features import FEATURES, Matrix, SpaceView, Weighed, match, table, weigh
+from engine.retrieval.frames import date_terms
 from engine.retrieval.question import Question
 from engine.retrieval.reading import Reading, read
 from engine.text.folding import fold, path_key
@@ -26,7 +28,10 @@ _NAMED = 4
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One pooled record. `passage` is its best passage; `lexical` is 0.0 if no term matched."""
+    """One pooled record. `passage` is its best passage; `lexical` is 0.0 if no term matched.
+
+    `happened` is when the event that it tells of took place, if known.
+    """
 
     memory_id: str
     content: str
@@ -36,6 +41,7 @@ class Candidate:
     lexical: float
     fused: float
     legs: frozenset[Leg]
+    happened: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +78,7 @@ def _read(question: Question, candidate: Candidate) -> Reading:
 
     The words of the path are read with it if passage and path together hold all that is asked (some
     clients ask for `<name> <path>`). An identifier may stand anywhere in the record or be its path.
+    A date that is asked for is met by the time of the record's event.
     """
     reading = read(candidate.passage)
     missing = [word for word in question.words if word not in reading.counts and not word.startswith("id:")]
@@ -79,8 +86,13 @@ def _read(question: Question, candidate: Candidate) -> Reading:
     if missing and all(word in read(place).counts for word in missing):
         reading = read(f"{place}: {candidate.passage}")
     elsewhere = question.identifiers - reading.identifiers
-    found = {each for each in elsewhere if _stands_in(each, candidate)}
-    return replace(reading, identifiers=reading.identifiers | found) if found else reading
+    found = {each for each in elsewhere if each in reading.counts or _stands_in(each, candidate)}
+    if found:
+        reading = replace(reading, identifiers=reading.identifiers | found)
+    if question.dated and candidate.happened is not None:
+        met = date_terms(candidate.happened) & set(question.words) - reading.counts.keys()
+        reading = replace(reading, counts={**reading.counts, **dict.fromkeys(met, 1)})
+    return reading
 
 
 def _stands_in(identifier: str, candidate: Candidate) -> bool:

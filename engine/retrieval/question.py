@@ -1,5 +1,6 @@
 """What a query asks for, apart from its vector: content words, names, numbers, the kind of answer.
 
+Words that only frame the question ("how many", "can you tell me") are no content.
 Some clients append groups of near synonyms to a query ("memory memories recall saved facts"). Of
 such a group nothing is asked of a record when the query says anything else.
 """
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.embedding.protocol import Vectors
+from engine.retrieval.frames import frame_terms, is_dated, labelled_numbers
 from engine.retrieval.reading import is_negated, is_question, latin_share, names_in
 from engine.text.analysis import Analysis, TermKind, analyse
 
@@ -59,7 +61,8 @@ class Question:
     """`words` are the distinct content terms in index form, in order, at most `WORD_LIMIT`.
 
     `identifiers` are the outermost ones: of `src/app.py:88` the whole, not the file in it.
-    `identifier_words` are all terms that lie in them.
+    A number that names something ("error 1334") is one. `identifier_words` are all terms in them.
+    `dated` says whether a year or a month is named.
     """
 
     text: str
@@ -75,6 +78,7 @@ class Question:
     negated: bool
     wants: Wants
     asks: bool
+    dated: bool
     latin: float
 
 
@@ -88,28 +92,32 @@ def understand(text: str, vector: Vectors) -> Question:
     analysis = analyse(text)
     lowered = text.casefold()
     identifiers, inside, alone = _outer_identifiers(analysis)
+    numbers = labelled_numbers(text)
     return Question(
         text=text,
         analysis=analysis,
         vector=vector,
-        words=_content_words(analysis),
+        words=_content_words(text, analysis),
         sequence=tuple(term.text for term in analysis.terms),
         names=names_in(text, analysis),
         numbers=frozenset(analysis.numbers),
-        identifiers=identifiers,
-        identifier_words=inside,
+        identifiers=identifiers | numbers,
+        identifier_words=inside | numbers,
         only_identifiers=alone,
         negated=is_negated(analysis),
         wants=next((wants for wants, pattern in _WANTS if pattern.search(lowered)), Wants.OTHER),
         asks=is_question(text),
+        dated=is_dated(text),
         latin=latin_share(text),
     )
 
 
-def _content_words(analysis: Analysis) -> tuple[str, ...]:
+def _content_words(text: str, analysis: Analysis) -> tuple[str, ...]:
     content = dict.fromkeys(term.text for term in analysis.terms if not term.stop)
+    framing = frame_terms(text, analysis.terms)
+    said = {term.text for place, term in enumerate(analysis.terms) if place not in framing}
     padding = _padding(content.keys())
-    asked = [word for word in content if word not in padding]
+    asked = [word for word in content if word in said and word not in padding]
     chosen = asked or list(content) or list(dict.fromkeys(term.text for term in analysis.terms))
     return tuple(chosen[:WORD_LIMIT]) or NO_WORD
 

@@ -384,6 +384,7 @@ def _candidate(memory: Memory, fused: Fused) -> Candidate:
         lexical=fused.lexical or 0.0,
         fused=fused.score,
         legs=frozenset(_legs(fused)),
+        happened=memory.event_time,
     )
 
 

@@ -109,6 +109,7 @@ NO_MATCH = (
         "issue 2.6",
         (
             "retrieval/test_evidence.py",
+            "retrieval/test_frames.py",
             *("case:B1-14", "case:B1-20", "case:B1-23", "case:B1-33", "case:B4-16", "case:B4-18"),
         ),
     ),
