@@ -8,9 +8,9 @@ Needs the extra `fit` (scikit-learn) and the shared folder (`MEMVOUCH_SHARED`). 
    and of the evaluation sets whose licence allows fitting. Vectors and tables are kept in `--cache`.
 2. A gradient-boosted sum of small trees on few features, with monotone constraints (more support
    never lowers a confidence). Every set weighs the same, and in it answerable and unanswerable
-   questions weigh the same: distribution shift between kinds of spaces is the enemy. Several such
-   sums, each fitted on a part of the sets, are averaged, which takes the edges off single splits.
-3. Each evaluation set is judged by a model that never saw it; these confidences give the named
+   questions weigh the same: distribution shift between kinds of spaces is the enemy. The splits are
+   evaluated with soft edges (`engine.retrieval.trees`).
+3. Every evaluation set is judged by a model that never saw it; these confidences give the named
    thresholds.
 4. `--report` prints the figures on the evaluation sets, each by a model that never saw the set.
 
@@ -41,6 +41,7 @@ from benchmarks.vector_cache import VectorCache
 from engine.embedding.bundled import BundledEmbedder
 from engine.retrieval.calibration import LEXICAL_ONLY, MODELS, under_rules
 from engine.retrieval.features import FEATURES
+from engine.retrieval.trees import Trees
 from engine.text.analysis import ANALYSIS_VERSION
 
 FIT_SETS = {
@@ -88,8 +89,11 @@ SIGNS = {
 
 QUESTIONS_PER_SET = 700
 RECORDS_PER_QUESTION = 5
-BAGS, BAG_SHARE = 8, 0.7
-TREES, LEAVES, LEARNING_RATE, L2, LEAST_ROWS = 100, 8, 0.1, 20.0, 60
+TREES, LEAVES, LEARNING_RATE, L2, LEAST_ROWS = 150, 8, 0.08, 20.0, 60
+WIDTH = 0.8
+"""How soft a split is, as a share of its feature's standard deviation."""
+
+_ROWS_AT_ONCE = 1000
 SEED = 20261130
 OPERATING_POINTS = {"lenient": 0.15, "default": 0.05, "strict": 0.01}
 """Macro false-match rates, on questions of tier B, that the named thresholds are set to."""
@@ -99,17 +103,16 @@ FUSION_WEIGHT = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """Classifiers over the named features; their log-odds are averaged."""
+    """A fitted model in its stored form, and as the engine evaluates it."""
 
-    names: tuple[str, ...]
-    classifiers: tuple[HistGradientBoostingClassifier, ...]
+    stored: dict[str, Any]
+    trees: Trees
 
     def confidence(self, table: Table) -> NDArray[np.float64]:
         """Probabilities under the rules, shape (n, POOL); 0 where there is no record."""
         flat = table.features.reshape(-1, len(FEATURES)).astype(np.float64)
-        chosen = flat[:, _columns(self.names)]
-        log_odds = np.mean([each.decision_function(chosen) for each in self.classifiers], axis=0)
-        fitted = 1 / (1 + np.exp(-log_odds))
+        parts = np.array_split(flat, max(1, len(flat) // _ROWS_AT_ONCE))
+        fitted = 1 / (1 + np.exp(-np.concatenate([self.trees.score(part) for part in parts])))
         return np.where(table.present, under_rules(fitted, flat).reshape(table.present.shape), 0.0)
 
 
@@ -192,16 +195,7 @@ class Workroom:
 
 
 def fit(tables: Sequence[Table], signs: dict[str, int]) -> Fitted:
-    """Fit `BAGS` sums of trees, each on a random part of the sets."""
-    rng = np.random.default_rng(SEED)
-    size = max(1, round(BAG_SHARE * len(tables)))
-    parts = [rng.permutation(len(tables))[:size] for _ in range(BAGS)]
-    fitted = [_fit_one([tables[place] for place in part], signs, SEED + bag) for bag, part in enumerate(parts)]
-    return Fitted(tuple(signs), tuple(fitted))
-
-
-def _fit_one(tables: Sequence[Table], signs: dict[str, int], seed: int) -> HistGradientBoostingClassifier:
-    """Fit trees on the first records of every pool and all that answer."""
+    """Fit the trees on the first records of every pool and all that answer."""
     rows, gold, weights = [], [], []
     for table in tables:
         scored = table.tier != "C"
@@ -209,10 +203,10 @@ def _fit_one(tables: Sequence[Table], signs: dict[str, int], seed: int) -> HistG
         chosen &= (np.arange(chosen.shape[1]) < RECORDS_PER_QUESTION)[None, :] | table.gold
         answerable, absent = table.answerable & scored, ~table.answerable & scored
         each = np.where(answerable, 1 / max(answerable.sum(), 1), 1 / max(absent.sum(), 1)) * table.weight
-        rows.append(table.features[chosen])
+        rows.append(table.features[chosen][:, _columns(tuple(signs))])
         gold.append(table.gold[chosen])
         weights.append(np.broadcast_to(each[:, None], chosen.shape)[chosen])
-    weight = np.concatenate(weights)
+    features, weight = np.concatenate(rows).astype(np.float64), np.concatenate(weights)
     classifier = HistGradientBoostingClassifier(
         max_iter=TREES,
         learning_rate=LEARNING_RATE,
@@ -221,13 +215,11 @@ def _fit_one(tables: Sequence[Table], signs: dict[str, int], seed: int) -> HistG
         min_samples_leaf=LEAST_ROWS,
         monotonic_cst=list(signs.values()),
         early_stopping=False,
-        random_state=seed,
+        random_state=SEED,
     )
-    return classifier.fit(
-        np.concatenate(rows)[:, _columns(tuple(signs))].astype(np.float64),
-        np.concatenate(gold),
-        sample_weight=weight / weight.mean(),
-    )
+    classifier.fit(features, np.concatenate(gold), sample_weight=weight / weight.mean())
+    stored = stored_trees(classifier, tuple(signs), WIDTH * np.maximum(features.std(axis=0), 1e-3))
+    return Fitted(stored, Trees.load(stored, FEATURES))
 
 
 def fit_stored(
@@ -242,7 +234,7 @@ def fit_stored(
     return {
         "embedder": embedder_id,
         "analysis_version": ANALYSIS_VERSION,
-        "model": stored_trees(fitted.classifiers, fitted.names),
+        "model": fitted.stored,
         "scale": {
             "log_odds": [round(float(value), 4) for value in log_odds],
             "confidence": [round(float(1 / (1 + np.exp(-value))), 6) for value in log_odds],

@@ -9,16 +9,16 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 
-def stored_trees(classifiers: Sequence[HistGradientBoostingClassifier], names: Sequence[str]) -> dict[str, Any]:
+def stored_trees(
+    classifier: HistGradientBoostingClassifier, names: Sequence[str], widths: Sequence[float]
+) -> dict[str, Any]:
     """Nodes of every tree as parallel lists; a leaf points at itself and its threshold is null.
 
-    The trees of several classifiers are laid side by side, their values shared out, so that the sum is
-    the mean of the classifiers' log-odds.
+    `widths` says for each feature how soft its splits are.
     """
-    trees, depth = [], 0
-    for (predictor,) in (predictors for each in classifiers for predictors in each._predictors):
+    trees = []
+    for (predictor,) in classifier._predictors:
         nodes = predictor.nodes
-        depth = max(depth, int(nodes["depth"].max()))
         own = np.arange(len(nodes))
         leaf = nodes["is_leaf"].astype(bool)
         trees.append(
@@ -31,10 +31,14 @@ def stored_trees(classifiers: Sequence[HistGradientBoostingClassifier], names: S
                 "left": np.where(leaf, own, nodes["left"]).tolist(),
                 "right": np.where(leaf, own, nodes["right"]).tolist(),
                 "value": [
-                    float(f"{value / len(classifiers):.5g}") if ends else 0.0
-                    for ends, value in zip(leaf, nodes["value"], strict=True)
+                    float(f"{value:.6g}") if ends else 0.0 for ends, value in zip(leaf, nodes["value"], strict=True)
                 ],
             }
         )
-    intercept = float(np.mean([np.ravel(each._baseline_prediction)[0] for each in classifiers]))
-    return {"features": list(names), "trees": trees, "depth": depth, "intercept": intercept}
+    intercept = float(np.ravel(classifier._baseline_prediction)[0])
+    return {
+        "features": list(names),
+        "widths": [float(f"{width:.4g}") for width in widths],
+        "trees": trees,
+        "intercept": intercept,
+    }

@@ -110,14 +110,37 @@ def test_no_evidence_gives_no_confidence(calibrator: Calibrator) -> None:
     assert calibrator.ranking([]).shape == (0,)
 
 
-def test_trees_send_a_record_left_at_the_threshold_and_add_up() -> None:
-    tree = {
-        "feature": [0, 0, 0],
-        "threshold": [0.5, None, None],
-        "left": [1, 1, 2],
-        "right": [2, 1, 2],
-        "value": [0, -1, 2],
-    }
-    trees = Trees.load({"features": ["b"], "trees": [tree, tree], "depth": 1, "intercept": 0.25}, ("a", "b"))
-    scores = trees.score(np.array([[9.0, 0.5], [0.0, 0.6]]))
-    assert scores.tolist() == [-1.75, 4.25]
+STUMP = {
+    "feature": [0, 0, 0],
+    "threshold": [0.5, None, None],
+    "left": [1, 1, 2],
+    "right": [2, 1, 2],
+    "value": [0, -1, 2],
+}
+LATER_SPLIT = {
+    "feature": [0, 0, 1, 0, 0],
+    "threshold": [0.5, None, 0.25, None, None],
+    "left": [1, 1, 3, 3, 4],
+    "right": [2, 1, 4, 3, 4],
+    "value": [0, -1, 0, 10, 20],
+}
+
+
+def trees_of(*trees: dict[str, list[float]], width: float = 0.2) -> Trees:
+    stored = {"features": ["b", "a"], "widths": [width, width], "trees": list(trees), "intercept": 0.25}
+    return Trees.load(stored, ("a", "b"))
+
+
+def test_trees_of_different_sizes_add_up() -> None:
+    scores = trees_of(STUMP, LATER_SPLIT).score(np.array([[9.0, 0.0], [0.0, 1.0], [9.0, 1.0]]))
+    assert scores.tolist() == [-1.75, 12.25, 22.25]
+
+
+def test_a_split_has_soft_edges() -> None:
+    values = np.linspace(0.3, 0.7, 81)
+    scores = trees_of(STUMP).score(np.column_stack([np.zeros(81), values]))
+    assert scores[0] == -0.75
+    assert scores[40] == pytest.approx(0.75)
+    assert scores[-1] == 2.25
+    assert np.diff(scores).min() >= 0
+    assert np.diff(scores).max() == pytest.approx(3 * 0.005 / 0.2)

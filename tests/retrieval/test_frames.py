@@ -13,7 +13,7 @@ from engine.retrieval.evidence import Candidate, Evidence, SpaceView, gather
 from engine.retrieval.frames import labelled_numbers
 from engine.retrieval.question import Question, understand
 
-VECTOR = np.ones(4, np.float32) / 2
+VECTOR = np.full(4, 0.5, np.float32)
 
 
 def question(text: str) -> Question:
