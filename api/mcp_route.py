@@ -30,6 +30,7 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from api.deps import Host, authenticate, host_of
+from api.host.connection import REPEAT_HEADER
 from api.mcp_bodies import RestBodies
 from engine.domain.access import Principal
 from engine.errors import Forbidden, MemvouchError, NotFound, Unauthenticated
@@ -38,7 +39,6 @@ from mcp_profiles.call import Call, Doors
 from mcp_profiles.dispatch import ToolResult, dispatch, failed
 from mcp_profiles.profile import DEFAULT_PROFILE, Profile, named
 
-REPEAT_HEADER = "X-Memvouch-Repeat"
 SESSION_HEADER = "Mcp-Session-Id"
 _SESSION_LIMIT = 128
 _KEY_LIMIT = 200

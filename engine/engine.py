@@ -215,9 +215,12 @@ class Engine:
         replay = Replay.of("remember", idempotency_key, new.content, new.path, new.space, new.kind)
         return self._rememberer.remember(principal, [new], utc_now(), replay)[0]
 
-    def remember_many(self, principal: Principal, news: Sequence[NewMemory]) -> list[Written]:
+    def remember_many(
+        self, principal: Principal, news: Sequence[NewMemory], *, idempotency_key: str | None = None
+    ) -> list[Written]:
         """Store up to 1,000 memories in one transaction: all or none."""
-        return self._rememberer.remember(principal, news, utc_now()) if news else []
+        replay = Replay.of("remember_many", idempotency_key, [[new.content, new.path, new.space] for new in news])
+        return self._rememberer.remember(principal, news, utc_now(), replay) if news else []
 
     def update(
         self, principal: Principal, memory_id: str, patch: MemoryPatch, *, idempotency_key: str | None = None

@@ -50,6 +50,7 @@ WRITING = (
             "writing/test_remember.py::test_the_same_idempotency_key_gives_the_first_answer_and_writes_nothing",
             "writing/test_remember.py::test_parallel_writes_with_one_key_leave_one_record",
             "writing/test_remember.py::test_a_key_survives_a_restart",
+            "writing/test_remember.py::test_a_batch_that_comes_twice_with_its_key_is_written_once",
             "writing/test_remember.py::test_a_key_that_comes_back_with_other_content_is_a_conflict",
             "store/test_idempotency.py",
             "store/test_concurrency.py::test_one_idempotency_key_used_by_many_at_once_runs_once",
