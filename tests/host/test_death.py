@@ -150,7 +150,7 @@ def test_a_start_is_judged_by_its_own_words(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / LOG_FILE).write_text("another process has the data folder open\n")
     monkeypatch.setenv("MEMVOUCH_EMBEDDER", "no-such-embedder")
     began = time.monotonic()
-    with pytest.raises(Unavailable, match="no-such-embedder|EMBEDDER") as caught:
+    with pytest.raises(Unavailable, match=r"no-such-embedder|EMBEDDER") as caught:
         ensure_host(tmp_path)
     assert "has the data folder" not in str(caught.value)
     assert time.monotonic() - began < start.START_PATIENCE_SECONDS / 2, "it was started once, not again and again"
