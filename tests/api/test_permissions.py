@@ -90,7 +90,7 @@ def test_a_write_tells_nothing_to_a_token_that_may_not_read(stage: World, row: R
         ("PATCH", "/v1/memories/{id}", {}),
         ("PATCH", "/v1/memories/{id}", {"importance": 0.5, "detect_conflicts": True}),
         ("POST", "/v1/memories/{id}/restore", {}),
-        ("POST", "/v1/remember", {"content": "a secret place", "path": "secret", "dedupe": True}),
+        ("POST", "/v1/remember", {"content": "A secret place.", "path": "secret", "dedupe": True}),
         ("POST", "/v1/remember", {"content": "x", "semantic_key": "secret", "path": "p"}),
         *(
             ("POST", "/mcp/full", {"name": tool, "arguments": arguments})
