@@ -89,6 +89,7 @@ WRITING = (
             "writing/test_changes.py::test_a_hard_delete_leaves_nothing_to_restore",
             "writing/test_changes.py::test_a_redacted_record_keeps_its_place_and_loses_every_former_text",
             "store/test_memories.py::test_redaction_leaves_the_former_text_nowhere",
+            "writing/test_forgetting.py",
             "store/test_memories.py::test_forgotten_text_is_overwritten_in_the_sqlite_file",
             "cli/test_writing.py::test_a_forgotten_memory_is_gone_from_every_command_until_it_is_restored",
             *("case:B5-01", "case:B5-02", "case:B5-12"),

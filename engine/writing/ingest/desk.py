@@ -33,6 +33,7 @@ from engine.writing.ingest.intake import Intake
 from engine.writing.ingest.worker import Worker
 from engine.writing.remember import Rememberer
 from engine.writing.rights import require_scope
+from engine.writing.traces import erase_turns
 
 
 class Ingest:
@@ -47,6 +48,7 @@ class Ingest:
         extractor: Extractor | None = None,
     ) -> None:
         self._database = database
+        self._embedder = embedder
         self._applier = applier
         self._intake = Intake(database)
         self._extractor = extractor
@@ -209,6 +211,7 @@ class Ingest:
                     count_out(connection, memory)
                 change.drop(memory.id)
             sources.delete(connection, found.id)
+            erase_turns(connection, change, self._embedder, found, found.messages, _now())
             audit.append(connection, principal, "source.delete", _now(), target=found.id, space_id=found.space_id)
 
     def _writable(self, principal: Principal, source_id: str, space: str | None) -> Source:
