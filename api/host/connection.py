@@ -41,6 +41,7 @@ class HostConnection:
         self._timeout_seconds = timeout_seconds
         self._lock = threading.Lock()
         self._client: httpx.Client | None = None
+        self._former: list[httpx.Client] = []
 
     def open(self) -> None:
         """Find or start the host now. Raises what `ensure_host` raises."""
@@ -48,9 +49,10 @@ class HostConnection:
 
     def close(self) -> None:
         with self._lock:
-            if self._client is not None:
-                self._client.close()
-                self._client = None
+            for client in [*self._former, *([self._client] if self._client else [])]:
+                client.close()
+            self._former.clear()
+            self._client = None
 
     def post(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> httpx.Response:
         """The answer, whatever its status; its request carries `REPEAT_HEADER` if it was not the first.
@@ -81,6 +83,7 @@ class HostConnection:
             # Asked before every request, since httpcore leaves a socket open whose connect was refused.
             if self._client is not None and living_socket(self._data_dir) is None:
                 # Requests that are under way on it must fail by themselves, not by a closed client.
+                self._former.append(self._client)
                 self._client = None
             if self._client is None:
                 path = ensure_host(self._data_dir)
