@@ -71,7 +71,7 @@ def create_app(engine: Engine, options: ServerOptions) -> FastAPI:
     """The application over an open engine. Raises `SetupError` for options that would expose it."""
     options.check()
     metrics = Metrics()
-    workers = Workers(options.threads, options.request_timeout_seconds)
+    workers = Workers(options.threads, options.request_timeout_seconds, options.queue_seconds)
     app = FastAPI(
         title=_TITLE,
         summary=_SUMMARY,
@@ -103,7 +103,8 @@ def create_app(engine: Engine, options: ServerOptions) -> FastAPI:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(options.allowed_origins),
-            allow_methods=["GET", "POST", "PATCH", "DELETE"],
+            # Which verbs there are is for the routes to say.
+            allow_methods=["*"],
             allow_headers=["*"],
             expose_headers=[REQUEST_ID_HEADER, AUDIT_HEADER, IGNORED_HEADER, "Retry-After", "Mcp-Session-Id"],
         )

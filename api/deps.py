@@ -135,7 +135,7 @@ class Needs:
     ) -> Principal:
         # The two schemes are asked for so that OpenAPI shows them; the header is read once, in `authenticate`.
         principal = await authenticate(request)
-        if self._scopes and principal.scopes.isdisjoint(self._scopes | {Scope.ADMIN}):
+        if self._scopes and not principal.has(*self._scopes):
             raise Forbidden(self._refusal)
         return principal
 

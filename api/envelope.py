@@ -118,7 +118,8 @@ def route_of(scope: Scope) -> str:
     """The template of the route, such as `/v1/memories/{memory_id}`; never the path as sent."""
     template = getattr(scope.get("route"), "path", None)
     if not template:
-        return "unmatched"
+        # Routes of Starlette's own leave their endpoint only; without parameters the path is their template.
+        return scope["path"] if "endpoint" in scope and not scope.get("path_params") else "unmatched"
     prefix = next((each for each in _PREFIXES if scope["path"].startswith(f"{each}/")), "")
     return template if template.startswith(f"{prefix}/") and prefix else f"{prefix}{template}"
 

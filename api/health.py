@@ -1,6 +1,7 @@
 """Whether the host lives (`/health`), whether it can serve (`/ready`), and its counters (`/metrics`).
 
-None of the three needs a credential, and none tells more than states and counts.
+None tells more than states and counts. The first two need no credential; the counters of a public host
+(see `ServerOptions.is_public`) need a token with `memory:admin`.
 """
 
 from __future__ import annotations
@@ -8,11 +9,13 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from api.deps import HostDep
+from api.deps import HostDep, authenticate
 from api.metrics import CONTENT_TYPE
+from engine.domain.access import Scope
+from engine.errors import Forbidden
 
 SERVICE = "memory-os"
 """The service name that clients of the XMemo contract look for."""
@@ -44,6 +47,8 @@ async def ready(host: HostDep) -> JSONResponse:
 
 
 @router.get("/metrics", summary="Counters for Prometheus", response_class=Response)
-async def metrics(host: HostDep) -> Response:
-    """The text format of Prometheus."""
+async def metrics(request: Request, host: HostDep) -> Response:
+    """The text format of Prometheus. On a public host for tokens with `memory:admin` only."""
+    if host.options.is_public and not (await authenticate(request)).has(Scope.ADMIN):
+        raise Forbidden("this token lacks the scope memory:admin")
     return Response(host.metrics.render(), media_type=CONTENT_TYPE)

@@ -1,9 +1,9 @@
 """Limits per request and per caller: the size of a body, and how often a token may ask.
 
 A body is refused by its announced length before it is read, or as soon as more than allowed has
-come in; one through the owner's socket, a batch of an import for instance, has no limit. The rate
-limit is a token bucket of one minute per credential (per address without one); credentials are known
-here by their digest only.
+come in. The rate limit is a token bucket of one minute per credential (per address without one);
+credentials are known here by their digest only. What comes through the owner's socket, a batch of an
+import for instance, has neither limit.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class RateLimit:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or self._per_minute <= 0:
+        if scope["type"] != "http" or self._per_minute <= 0 or came_by_socket(scope):
             await self._app(scope, receive, send)
             return
         wait_seconds = self._take(_caller(scope), time.monotonic())
@@ -96,4 +96,4 @@ def _caller(scope: Scope) -> str:
     if credentials:
         return hashlib.sha256("\0".join(credentials).encode()).hexdigest()
     client = scope.get("client")
-    return f"address {client[0]}" if client else "socket"
+    return f"address {client[0]}" if client else "no address"

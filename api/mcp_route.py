@@ -15,6 +15,7 @@ import logging
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
@@ -30,6 +31,7 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from api.deps import Host, authenticate, host_of
+from api.host.connection import REPEAT_HEADER
 from api.mcp_bodies import RestBodies
 from engine.domain.access import Principal
 from engine.errors import Forbidden, MemvouchError, NotFound, Unauthenticated
@@ -38,7 +40,6 @@ from mcp_profiles.call import Call, Doors
 from mcp_profiles.dispatch import ToolResult, dispatch, failed
 from mcp_profiles.profile import DEFAULT_PROFILE, Profile, named
 
-REPEAT_HEADER = "X-Memvouch-Repeat"
 SESSION_HEADER = "Mcp-Session-Id"
 _SESSION_LIMIT = 128
 _KEY_LIMIT = 200
@@ -48,13 +49,29 @@ _FAULT = "Memvouch failed on its own account; its log says more. This is not an 
 log = structlog.get_logger("memvouch.mcp")
 
 
+@dataclass(slots=True)
+class _Open:
+    """The SDK's manager of one state of a profile. It ends once it is replaced and no request is under way."""
+
+    profile: Profile
+    manager: StreamableHTTPSessionManager
+    under_way: int = 0
+    is_replaced: bool = False
+    end: anyio.Event = field(default_factory=anyio.Event)
+
+    def end_if_idle(self) -> None:
+        if self.is_replaced and not self.under_way:
+            self.end.set()
+
+
 class Profiles:
     """The SDK's managers, one for each profile that somebody asked for, while the app runs."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self._doors = Doors(engine=host.engine, administration=host.administration, bodies=RestBodies())
-        self._open: dict[str, tuple[Profile, StreamableHTTPSessionManager]] = {}
+        self._open: dict[str, _Open] = {}
+        self._running = 0
         self._tasks: TaskGroup | None = None
         self._opening = anyio.Lock()
 
@@ -66,24 +83,50 @@ class Profiles:
             yield
             tasks.cancel_scope.cancel()
 
-    async def manager(self, name: str) -> StreamableHTTPSessionManager:
-        """The manager of a profile; a user's profile that was edited gets a new one. Raises `NotFound`."""
-        profile = named(name, self._host.engine.settings.data_dir)
+    @property
+    def running_managers(self) -> int:
+        """How many managers live, those that wait for their last request included."""
+        return self._running
+
+    @asynccontextmanager
+    async def manager(self, name: str) -> AsyncIterator[StreamableHTTPSessionManager]:
+        """The manager of a profile, for one request; a user's profile that was edited gets a new one.
+
+        Raises `NotFound`.
+        """
+        found = await self._current(name)
+        found.under_way += 1
+        try:
+            yield found.manager
+        finally:
+            found.under_way -= 1
+            found.end_if_idle()
+
+    async def _current(self, name: str) -> _Open:
         async with self._opening:
+            try:
+                profile = named(name, self._host.engine.settings.data_dir)
+            except MemvouchError:
+                self._replace(name, None)
+                raise
             found = self._open.get(name)
-            if found is None or found[0] != profile:
+            if found is None or found.profile != profile:
                 if self._tasks is None:
                     raise NotFound("the application does not run")
                 found = await self._tasks.start(self._serve, profile)
-                self._open[name] = found
-        return found[1]
+                self._replace(name, found)
+        return found
 
-    async def _serve(
-        self,
-        profile: Profile,
-        *,
-        task_status: TaskStatus[tuple[Profile, StreamableHTTPSessionManager]],
-    ) -> None:
+    def _replace(self, name: str, new: _Open | None) -> None:
+        """Let a new manager, or none, take the place of the one that there was."""
+        former = self._open.pop(name, None)
+        if new is not None:
+            self._open[name] = new
+        if former is not None:
+            former.is_replaced = True
+            former.end_if_idle()
+
+    async def _serve(self, profile: Profile, *, task_status: TaskStatus[_Open]) -> None:
         async def run(request: Request, name: str, arguments: Mapping[str, Any]) -> ToolResult:
             return await self._run(profile, request, name, arguments)
 
@@ -93,9 +136,14 @@ class Profiles:
             stateless=True,
             max_request_body_size=self._host.options.max_body_bytes,
         )
-        async with manager.run():
-            task_status.started((profile, manager))
-            await anyio.sleep_forever()
+        self._running += 1
+        try:
+            async with manager.run():
+                opened = _Open(profile, manager)
+                task_status.started(opened)
+                await opened.end.wait()
+        finally:
+            self._running -= 1
 
     async def _run(self, profile: Profile, request: Request, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         principal: Principal = request.state.mcp_caller
@@ -141,8 +189,8 @@ class McpEndpoint:
             await _challenge(request, error)(scope, receive, send)
             return
         profiles: Profiles = request.app.state.mcp
-        manager = await profiles.manager(request.path_params.get("profile", DEFAULT_PROFILE))
-        await manager.handle_request(scope, receive, _with_session(request, send))
+        async with profiles.manager(request.path_params.get("profile", DEFAULT_PROFILE)) as manager:
+            await manager.handle_request(scope, receive, _with_session(request, send))
 
 
 def install(app: FastAPI) -> None:

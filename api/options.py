@@ -18,8 +18,9 @@ class ServerOptions:
     """Everything about one listening host.
 
     `allowed_hosts` and `allowed_origins` come on top of the loopback names and the same origin.
-    `rate_limit_per_minute` is per token; 0 is no limit. `threads` bounds the engine calls that run
-    at a time. `public_url` is the origin that clients see, for links in discovery documents. After
+    `rate_limit_per_minute` is per token; 0 is no limit. `threads` bounds the engine calls that run at a
+    time; one that finds no thread within `queue_seconds` is refused. `public_url` is the origin that
+    clients see, for links in discovery documents. After
     `idle_exit_seconds` without a request the host ends by itself; 0 is never.
     """
 
@@ -34,8 +35,14 @@ class ServerOptions:
     request_timeout_seconds: float = 60.0
     shutdown_timeout_seconds: float = 20.0
     threads: int = 8
+    queue_seconds: float = 10.0
     socket: bool = True
     idle_exit_seconds: float = 0.0
+
+    @property
+    def is_public(self) -> bool:
+        """Whether others than the users of this machine may connect, directly or through a proxy."""
+        return not self.is_loopback or self.public_url is not None
 
     @property
     def is_loopback(self) -> bool:

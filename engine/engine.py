@@ -59,6 +59,7 @@ from engine.writing.ingest.desk import Ingest
 from engine.writing.ingest.extraction import create as create_extractor
 from engine.writing.remember import Rememberer
 from engine.writing.replay import Replay
+from engine.writing.rights import answer_to, answers_to
 from engine.writing.working_state import draft
 
 log = structlog.get_logger(__name__)
@@ -208,23 +209,26 @@ class Engine:
         self._backgrounds.forget(space.id)
         return space
 
-    # Writing
+    # Writing. What comes back of a record says nothing to a caller without the scope to read.
 
     def remember(self, principal: Principal, new: NewMemory, *, idempotency_key: str | None = None) -> Written:
         """Store one memory; it can be found when this returns."""
         replay = Replay.of("remember", idempotency_key, new.content, new.path, new.space, new.kind)
-        return self._rememberer.remember(principal, [new], utc_now(), replay)[0]
+        return answers_to(principal, self._rememberer.remember(principal, [new], utc_now(), replay))[0]
 
-    def remember_many(self, principal: Principal, news: Sequence[NewMemory]) -> list[Written]:
+    def remember_many(
+        self, principal: Principal, news: Sequence[NewMemory], *, idempotency_key: str | None = None
+    ) -> list[Written]:
         """Store up to 1,000 memories in one transaction: all or none."""
-        return self._rememberer.remember(principal, news, utc_now()) if news else []
+        replay = Replay.of("remember_many", idempotency_key, [[new.content, new.path, new.space] for new in news])
+        return answers_to(principal, self._rememberer.remember(principal, news, utc_now(), replay)) if news else []
 
     def update(
         self, principal: Principal, memory_id: str, patch: MemoryPatch, *, idempotency_key: str | None = None
     ) -> Memory:
         """Change a record; every change that a reader can see makes a new version."""
         replay = Replay.of("update", idempotency_key, memory_id, patch.content, patch.path)
-        return self._changer.update(principal, memory_id, patch, utc_now(), replay)
+        return answer_to(principal, self._changer.update(principal, memory_id, patch, utc_now(), replay))
 
     def forget(
         self,
@@ -236,18 +240,19 @@ class Engine:
         replacement: str | None = None,
     ) -> Memory | None:
         """Forget a record softly, for good, or redact it. `None` when nothing is left of it."""
-        return self._changer.forget(principal, memory_id, mode, utc_now(), reason=reason, replacement=replacement)
+        left = self._changer.forget(principal, memory_id, mode, utc_now(), reason=reason, replacement=replacement)
+        return None if left is None else answer_to(principal, left)
 
     def restore(self, principal: Principal, memory_id: str) -> Memory:
         """Bring a softly forgotten record back under its id."""
-        return self._changer.restore(principal, memory_id, utc_now())
+        return answer_to(principal, self._changer.restore(principal, memory_id, utc_now()))
 
     def update_state(self, principal: Principal, update: StateUpdate, *, idempotency_key: str | None = None) -> Written:
         """Write working state: the next version of its slot."""
         now = utc_now()
         new = draft(update, now)
         replay = Replay.of("update_state", idempotency_key, new.content, new.state_key)
-        return self._rememberer.remember(principal, [new], now, replay)[0]
+        return answers_to(principal, self._rememberer.remember(principal, [new], now, replay))[0]
 
     # Reading
 

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,11 @@ def test_every_setting_is_described(variable: str) -> None:
 @pytest.mark.parametrize("variable", sorted(variables_in_sources()))
 def test_every_variable_that_the_code_reads_is_described(variable: str) -> None:
     assert variable in variables_in(settings_page())
+
+
+def test_no_variable_is_described_twice() -> None:
+    described = re.findall(rf"^\| `({PREFIX}\w+)` \|", settings_page(), re.MULTILINE)
+    assert [name for name, rows in Counter(described).items() if rows > 1] == []
 
 
 def test_no_variable_is_described_that_nothing_reads() -> None:

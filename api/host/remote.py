@@ -1,8 +1,8 @@
 """An engine that lives in the folder's host: the same verbs, called over the owner's socket.
 
-If the host dies, the next call starts another. A call that was under way is sent once more, and
-that is safe: reads change nothing, and every write carries what makes the second one harmless (an
-idempotency key, ids chosen here, or a verb whose second run finds its work done).
+If the host dies, a call that was under way is sent again (see `connection`), and that is safe: reads
+change nothing, and every write carries what makes the second one harmless (an idempotency key, ids
+chosen here, or a verb whose second run finds its work done).
 """
 
 from __future__ import annotations
@@ -17,29 +17,27 @@ from typing import Any, Self
 import httpx
 
 from api.host import wire
-from api.host.start import ensure_host, living_socket
+from api.host.connection import HostConnection, is_repeat
 from engine.domain.access import Principal, ReadableSpace, Space
 from engine.domain.memory import ForgetMode, Memory, MemoryPatch, MemoryVersion, NewMemory, StateUpdate, Written
 from engine.domain.outcome import ContextPack, Explanation, Outcome, Page
 from engine.domain.query import ContextQuery, ListQuery, Query
-from engine.errors import Conflict, NotFound, Unavailable
+from engine.errors import Conflict, MemvouchError, NotFound
 from engine.upkeep.doctor import Report
 from engine.upkeep.stats import SpaceStats
-
-_TIMEOUT = httpx.Timeout(None, connect=5.0)
-"""No limit for an answer: a reindex takes what it takes, and a host that died closes its connections."""
 
 
 class RemoteEngine:
     """The verbs of `Engine` that local clients use. Close it, or use it as a context manager."""
 
     def __init__(self, data_dir: Path) -> None:
-        """Finds or starts the host. Raises `Unavailable` if none comes up."""
-        self._data_dir = data_dir
-        self._client = self._connect()
+        """Finds or starts the host. Raises `Unavailable` if none comes up, `FolderBusy` if none can."""
+        # No limit for an answer: a reindex takes what it takes, and a host that died closes its connections.
+        self._connection = HostConnection(data_dir, timeout_seconds=None)
+        self._connection.open()
 
     def close(self) -> None:
-        self._client.close()
+        self._connection.close()
 
     def __enter__(self) -> Self:
         return self
@@ -95,8 +93,14 @@ class RemoteEngine:
         written: Written = self._call("remember", principal, new, idempotency_key=idempotency_key or _key())
         return written
 
-    def remember_many(self, principal: Principal, news: Sequence[NewMemory]) -> list[Written]:
-        written: list[Written] = self._call("remember_many", principal, [_with_id(new) for new in news])
+    def remember_many(
+        self, principal: Principal, news: Sequence[NewMemory], *, idempotency_key: str | None = None
+    ) -> list[Written]:
+        # A key costs a write even where nothing changes; most drafts are harmless without.
+        if idempotency_key is None and any(new.state_key is not None for new in news):
+            idempotency_key = _key()
+        drafts = [_with_id(new) for new in news]
+        written: list[Written] = self._call("remember_many", principal, drafts, idempotency_key=idempotency_key)
         return written
 
     def update(
@@ -182,43 +186,19 @@ class RemoteEngine:
         on_repeat: Callable[[Conflict | NotFound], Any] | None = None,
         **kwargs: Any,
     ) -> Any:
-        """One verb, sent again once if the host was lost. `on_repeat` answers for a first try that had worked."""
+        """One verb. `on_repeat` answers for a first try that had worked when its host was lost."""
         verb = wire.verb(name)
         body = {
             "principal": wire.PRINCIPAL.dump_python(principal, mode="json") if principal else None,
             "arguments": verb.bind(args, kwargs),
         }
-        try:
-            return _answer(verb, self._post(name, body), None)
-        except httpx.TransportError:
-            pass
-        try:
-            response = self._post(name, body)
-        except httpx.TransportError as error:
-            raise Unavailable(f"the host of {self._data_dir} was lost twice: {error}") from error
-        return _answer(verb, response, on_repeat)
-
-    def _post(self, name: str, body: Mapping[str, Any]) -> httpx.Response:
-        # Asked before every call, since httpcore leaves a socket open whose connect was refused.
-        if living_socket(self._data_dir) is None:
-            self._client.close()
-            self._client = self._connect()
-        return self._client.post(f"/host/{name}", json=body)
-
-    def _connect(self) -> httpx.Client:
-        path = ensure_host(self._data_dir)
-        return httpx.Client(
-            transport=httpx.HTTPTransport(uds=str(path)), base_url="http://host", timeout=_TIMEOUT, trust_env=False
-        )
-
-
-def _answer(verb: wire.Verb, response: httpx.Response, on_repeat: Callable[[Conflict | NotFound], Any] | None) -> Any:
-    if response.status_code == 200:
-        return verb.result.validate_json(_inner(response))
-    error = wire.error_of(response.json())
-    if on_repeat is not None and isinstance(error, Conflict | NotFound):
-        return on_repeat(error)
-    raise error
+        response = self._connection.post(f"/host/{name}", body)
+        if response.status_code == 200:
+            return verb.result.validate_json(_inner(response))
+        error = _error(response)
+        if on_repeat is not None and is_repeat(response) and isinstance(error, Conflict | NotFound):
+            return on_repeat(error)
+        raise error
 
 
 def _inner(response: httpx.Response) -> bytes:
@@ -226,12 +206,20 @@ def _inner(response: httpx.Response) -> bytes:
     return response.content[len(b'{"result":') : -1]
 
 
+def _error(response: httpx.Response) -> MemvouchError:
+    try:
+        document = response.json()
+    except ValueError:
+        document = {"detail": f"HTTP {response.status_code}"}
+    return wire.error_of(document)
+
+
 def _key() -> str:
     return uuid.uuid4().hex
 
 
 def _with_id(new: NewMemory) -> NewMemory:
-    """A draft whose second arrival would be seen as the same; drafts with a key of their own are that already."""
+    """A draft whose second arrival is seen as the same; drafts with an id or key of their own keep that."""
     if new.id is not None or new.dedupe or new.semantic_key is not None or new.state_key is not None:
         return new
     return replace(new, id=str(uuid.uuid4()))

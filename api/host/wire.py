@@ -105,9 +105,13 @@ def error_document(error: MemvouchError) -> dict[str, Any]:
 
 
 def error_of(document: Mapping[str, Any]) -> MemvouchError:
-    """The error that a document describes; one of an unknown class becomes `Unavailable`."""
+    """The error that a document describes; one of an unknown class becomes `Unavailable`.
+
+    A layer before the verbs (a limit, an unknown verb, a fault) answers as on every route: in `detail`.
+    """
     found = getattr(errors, str(document.get("error")), None)
-    message = str(document.get("message", "the host gave no reason"))
     if not (isinstance(found, type) and issubclass(found, MemvouchError)):
-        return Unavailable(f"the host failed: {message}")
-    return found(message, **document.get("attributes", {}))
+        detail = document.get("detail")
+        told = detail.get("message") if isinstance(detail, Mapping) else detail
+        return Unavailable(f"the host failed: {document.get('message') or told or 'it gave no reason'}")
+    return found(str(document.get("message", "the host gave no reason")), **document.get("attributes", {}))

@@ -20,11 +20,11 @@ from api.xmemo.models import (
     RestoreBody,
 )
 from api.xmemo.responses import Json, MemoryId, example, xmemo_router
-from engine.domain.access import Principal
+from engine.domain.access import Principal, Scope
 from engine.domain.memory import ForgetMode, Memory, MemoryPatch, NewMemory, Status
 from engine.domain.outcome import Explanation, Matches
 from engine.domain.query import MATCH_ALL, Filters, ListQuery, Query
-from engine.errors import Conflict, InvalidRequest, NotFound
+from engine.errors import Conflict, Forbidden, InvalidRequest, NotFound
 
 router = xmemo_router("memories")
 
@@ -112,9 +112,15 @@ async def explain_memory(
 
 @router.patch("/memories/{memory_id}", summary="Change a memory", responses=example({**_MEMORY, "version": 2}))
 async def patch_memory(host: HostDep, caller: Writer, memory_id: MemoryId, body: PatchBody, key: HeaderKey) -> Json:
-    """Unset fields stay. `status: deleted` forgets softly, `status: active` brings back."""
+    """Unset fields stay. `status: deleted` forgets softly, `status: active` brings back.
+
+    A token without the scope to read gets the record without what it says.
+    """
     if body.team_id is not None:
         await _must_stay(host, caller, memory_id, body.team_id)
+    if body.detect_conflicts and not caller.has(Scope.READ):
+        # Asked before the change: a refusal after it would be taken for no change.
+        raise Forbidden("detect_conflicts needs the scope memory:read")
     memory = await _patched(host, caller, memory_id, body, one_key(key, body.idempotency_key))
     answer = memory_item(memory)
     if body.detect_conflicts:

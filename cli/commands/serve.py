@@ -65,6 +65,15 @@ def serve(
         float,
         typer.Option(min=0.01, envvar="MEMVOUCH_REQUEST_TIMEOUT", help="Seconds until a 503.", rich_help_panel=_GUARD),
     ] = 60.0,
+    queue_timeout: Annotated[
+        float,
+        typer.Option(
+            min=0.01,
+            envvar="MEMVOUCH_QUEUE_TIMEOUT",
+            help="Seconds to wait for a free thread until a 503.",
+            rich_help_panel=_GUARD,
+        ),
+    ] = 10.0,
     idle_exit: Annotated[
         float,
         typer.Option(
@@ -103,6 +112,7 @@ def serve(
         max_body_bytes=max_body,
         rate_limit_per_minute=rate_limit,
         request_timeout_seconds=timeout,
+        queue_seconds=queue_timeout,
         idle_exit_seconds=idle_exit,
     )
     options.check()

@@ -56,6 +56,10 @@ class Principal:
     agent_id: str | None = None
     agent_instance_hash: str | None = None
 
+    def has(self, *scopes: Scope) -> bool:
+        """Whether its token has one of these scopes; `memory:admin` stands for all."""
+        return not self.scopes.isdisjoint({*scopes, Scope.ADMIN})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:

@@ -95,7 +95,7 @@ class Reader:
 
 
 def _require_read(principal: Principal) -> None:
-    if principal.scopes.isdisjoint({Scope.READ, Scope.ADMIN}):
+    if not principal.has(Scope.READ):
         raise Forbidden("this token lacks the scope memory:read")
 
 

@@ -123,7 +123,7 @@ class Searcher:
             NotFound: a named space does not exist for this caller.
             Unavailable: the store, the index, or in strict mode any leg that a no-match needs.
         """
-        if principal.scopes.isdisjoint({Scope.READ, Scope.ADMIN}):
+        if not principal.has(Scope.READ):
             raise Forbidden("this token lacks the scope memory:read")
         prepared = prepare(query, now)
         with self._database.reading() as connection:

@@ -1,7 +1,8 @@
 """Entities of a space: what its records name, with the records that name it.
 
 An entity's id follows from its space and key, so finding it again changes nothing. One that no live
-record names any more is not shown; it comes back when a record names it again.
+record names any more is not shown; it comes back when a record names it again. With the last record that
+names it, deleted or not, it goes for good.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from sqlalchemy import Connection, Row
 from engine.domain.memory import Memory, Status
 from engine.domain.source import Entity, Mention
 from engine.errors import InvalidRequest
+from engine.store.database import hold_space
 from engine.store.rows import memory_of
 from engine.store.schema import entities, entity_mentions, memories
 from engine.store.upsert import insert_into
@@ -35,6 +37,7 @@ def record(
     connection: Connection, space_id: str, found: Mapping[str, Sequence[Mention]], now: datetime
 ) -> tuple[int, int]:
     """Note what records (by id) name. Returns the number of distinct entities and of links."""
+    hold_space(connection, space_id)
     named = {mention.key: mention for mentions in found.values() for mention in mentions}
     links = {(entity_id(space_id, each.key), memory_id) for memory_id, each_of in found.items() for each in each_of}
     _upsert(connection, space_id, list(named.values()), now)
@@ -43,6 +46,17 @@ def record(
         statement = insert_into(connection, entity_mentions).values(rows[start : start + _CHUNK])
         connection.execute(statement.on_conflict_do_nothing())
     return len(named), len(links)
+
+
+def forget(connection: Connection, memory_id: str) -> None:
+    """Let a record name nothing, and remove what no record names any more: its name is text of the record."""
+    links = entity_mentions.c.memory_id == memory_id
+    named = list(connection.execute(sa.select(entity_mentions.c.entity_id).where(links)).scalars())
+    if not named:
+        return
+    connection.execute(sa.delete(entity_mentions).where(links))
+    still = sa.exists().where(entity_mentions.c.entity_id == entities.c.id)
+    connection.execute(sa.delete(entities).where(entities.c.id.in_(named), ~still))
 
 
 def page(

@@ -25,7 +25,7 @@ from engine.domain.access import Principal
 from engine.domain.memory import Memory, MemoryType, MemoryVersion, Status
 from engine.domain.query import TimeAxis
 from engine.errors import Conflict, InvalidRequest
-from engine.store import paths, spaces
+from engine.store import entities, paths, spaces
 from engine.store.access import caller, readable_spaces
 from engine.store.columns import KeyText
 from engine.store.database import hold_space
@@ -106,10 +106,13 @@ def replace(connection: Connection, old: Memory, new: Memory) -> None:
 def redact(connection: Connection, old: Memory, new: Memory) -> None:
     """Write `new` over `old` for good: no version keeps the former text, neither this one nor older ones.
 
+    What the former text named is forgotten too.
+
     Raises `Conflict` as `replace` does.
     """
     _overwrite(connection, old, new)
     connection.execute(sa.delete(memory_versions).where(memory_versions.c.memory_id == old.id))
+    entities.forget(connection, old.id)
 
 
 def delete(connection: Connection, memory_id: str) -> bool:
@@ -122,6 +125,7 @@ def delete(connection: Connection, memory_id: str) -> bool:
     if memory is None:
         return False
     connection.execute(sa.delete(memory_versions).where(memory_versions.c.memory_id == memory_id))
+    entities.forget(connection, memory_id)
     connection.execute(sa.delete(memories).where(memories.c.id == memory_id))
     paths.shift(connection, {_place(memory): -1})
     return True

@@ -89,6 +89,18 @@ def update(connection: Connection, source_id: str, now: datetime, **values: Any)
     return connection.execute(changed).rowcount == 1
 
 
+def rewrite(connection: Connection, source: Source, now: datetime) -> None:
+    """Write a source's texts (content, messages, meta) over the stored ones."""
+    values = _values(source)
+    update(connection, source.id, now, **{name: values[name] for name in ("content", "messages", "meta")})
+
+
+def of_session(connection: Connection, space_id: str, session_id: str) -> list[Source]:
+    """The sources of a session in the order in which they were sent."""
+    here = (sources.c.space_id == space_id) & (sources.c.session_id == session_id)
+    return [_source(row) for row in connection.execute(sa.select(sources).where(here).order_by(sources.c.number))]
+
+
 def delete(connection: Connection, source_id: str) -> None:
     """Remove a source and its claims; its memories are for the caller."""
     connection.execute(sa.delete(source_messages).where(source_messages.c.source_id == source_id))

@@ -28,7 +28,8 @@ class Folder:
         """
         try:
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
-            lock = FileLock(path / LOCK_NAME, mode=0o600)
+            # Opened in one thread and closed in another, an engine still lets go.
+            lock = FileLock(path / LOCK_NAME, mode=0o600, thread_local=False)
             lock.acquire(timeout=timeout_seconds)
         except Timeout as error:
             raise FolderBusy(
@@ -38,6 +39,15 @@ class Folder:
         except OSError as error:
             raise SetupError(f"the data folder {path} cannot be used: {error.strerror or error}") from error
         return cls(path, lock)
+
+    @staticmethod
+    def is_held(path: Path) -> bool:
+        """Whether some process has the folder open now. Raises `SetupError` as `open` does."""
+        try:
+            Folder.open(path, timeout_seconds=0).close()
+        except FolderBusy:
+            return True
+        return False
 
     def close(self) -> None:
         self._lock.release()

@@ -116,6 +116,17 @@ def _write(index: Index, change: Change) -> None:
         index.replace_records(list(change.written), points)
 
 
+def count_and_index(connection: Connection, change: Change, old: Memory, new: Memory, projection: Projection) -> None:
+    """Let statistics and index follow from one state of a record to the next."""
+    if counted(old):
+        count_out(connection, old)
+    if counted(new):
+        count_in(connection, [(new, projection.terms)])
+        change.write(projection)
+    else:
+        change.drop(new.id)
+
+
 def count_in(connection: Connection, found: Sequence[tuple[Memory, TermStatistics]]) -> None:
     """Add records to the statistics of their spaces."""
     by_space: dict[str, list[tuple[Mapping[str, int], int]]] = {}

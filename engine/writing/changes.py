@@ -1,8 +1,10 @@
 """Changing records that exist: update, forget, restore.
 
 `forget` is soft (the row stays and can be restored), hard (the row and its versions go) or redact
-(the text and its former versions are replaced for good, the record stays). After each of them no
-surface returns the old text, not one call later: the truth decides, and every read asks it.
+(the text is replaced for good, the record stays with its place, type, status and times; its former
+versions, metadata, provenance, source and key go). After each of them no surface returns the old text,
+not one call later: the truth decides, and every read asks it. After the last two no table holds it
+either; see `traces` for what was ingested.
 """
 
 from __future__ import annotations
@@ -21,12 +23,11 @@ from engine.index.projection import Projection, project
 from engine.store import audit, memories
 from engine.store.database import Database
 from engine.store.ids import parse_id
-from engine.writing.applier import Applier, Change, count_in, count_out, counted
+from engine.writing.applier import Applier, Change, count_and_index, count_out, counted
 from engine.writing.drafts import check_content, check_json, check_path, check_share, check_time
 from engine.writing.replay import Replay
 from engine.writing.rights import NOT_FOUND, require_scope, writable_memory
-
-REDACTED = "[redacted]"
+from engine.writing.traces import REDACTED, erase
 
 T = TypeVar("T")
 
@@ -85,6 +86,7 @@ class Changer:
 
         Raises:
             NotFound: missing or foreign; for a soft delete also one that is deleted already.
+            Conflict: for a delete for good and a redaction: its source is still being taken in.
         """
         require_scope(principal, Scope.DELETE, Scope.WRITE)
         memory_id = parse_id(memory_id)
@@ -97,8 +99,10 @@ class Changer:
             new = replace(old, status=Status.DELETED, updated_at=max(now, old.updated_at), version=old.version + 1)
             if mode is ForgetMode.SOFT:
                 memories.replace(connection, old, new)
-            elif not memories.delete(connection, old.id):
-                raise NotFound(NOT_FOUND)
+            else:
+                erase(connection, change, self._embedder, old, now)
+                if not memories.delete(connection, old.id):
+                    raise NotFound(NOT_FOUND)
             if counted(old):
                 count_out(connection, old)
             change.drop(old.id)
@@ -139,33 +143,24 @@ class Changer:
         projection = project([replace(old, content=replacement)], self._embedder)[0]
         with self._applier.change() as (connection, change):
             current = writable_memory(connection, principal, memory_id)
+            bare = replace(current, content=replacement, metadata={}, provenance={}, semantic_key=None, source=None)
+            if bare == current and not memories.versions(connection, current.id):
+                return current
+            erase(connection, change, self._embedder, current, now)
             new = replace(
-                current,
-                content=replacement,
-                metadata={},
-                semantic_key=None,
+                bare,
                 updated_at=max(now, current.updated_at),
                 version=current.version + 1,
             )
             memories.redact(connection, current, new)
-            _count_and_index(connection, change, current, new, projection)
+            count_and_index(connection, change, current, new, projection)
             _audit(connection, principal, ForgetMode.REDACT.value, new, now, reason)
             return new
 
 
 def _swap(connection: Connection, change: Change, old: Memory, new: Memory, projection: Projection) -> None:
     memories.replace(connection, old, new)
-    _count_and_index(connection, change, old, new, projection)
-
-
-def _count_and_index(connection: Connection, change: Change, old: Memory, new: Memory, projection: Projection) -> None:
-    if counted(old):
-        count_out(connection, old)
-    if counted(new):
-        count_in(connection, [(new, projection.terms)])
-        change.write(projection)
-    else:
-        change.drop(new.id)
+    count_and_index(connection, change, old, new, projection)
 
 
 def _audit(

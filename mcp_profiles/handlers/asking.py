@@ -193,7 +193,7 @@ def list_memory_versions(call: Call, given: Mapping[str, Any]) -> Answer:
 def get_mcp_identity(call: Call, given: Mapping[str, Any]) -> Answer:
     """Five lines that clients read by their labels."""
     principal = call.principal
-    if principal.scopes.isdisjoint({Scope.READ, Scope.ADMIN}):
+    if not principal.has(Scope.READ):
         raise Forbidden("this token lacks the scope memory:read")
     tenant = {
         "organization_id": principal.tenant_id,

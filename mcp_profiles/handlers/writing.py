@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from engine.domain.access import Scope
 from engine.domain.memory import (
     ForgetMode,
     Kind,
@@ -19,7 +20,7 @@ from engine.domain.memory import (
 )
 from engine.domain.outcome import Matches
 from engine.domain.query import Filters, ListQuery, Query, TimeAxis
-from engine.errors import InvalidRequest, NotFound
+from engine.errors import Forbidden, InvalidRequest, NotFound
 from mcp_profiles.call import Answer, Call
 
 _LATEST = ("current", "latest")
@@ -49,7 +50,7 @@ def remember(call: Call, given: Mapping[str, Any]) -> Answer:
     )
     written = call.engine.remember(call.principal, new, idempotency_key=call.idempotency_key)
     memory = written.memory
-    text = f"{_DONE[written.status]} memory {memory.id} at {memory.path}."
+    text = f"{_DONE[written.status]} memory {memory.id}{_at(memory)}."
     return Answer(text, {**_values(memory), "status": written.status.value})
 
 
@@ -78,8 +79,11 @@ def update_memory(call: Call, given: Mapping[str, Any]) -> Answer:
     )
     if patch == MemoryPatch(merge_metadata=given["merge_metadata"], merge_provenance=given["merge_provenance"]):
         raise InvalidRequest("name at least one field to change, such as content", field="content")
+    if given["detect_conflicts"] and not call.principal.has(Scope.READ):
+        # Asked before the change: a refusal after it would be taken for no change.
+        raise Forbidden("detect_conflicts needs the scope memory:read")
     memory = call.engine.update(call.principal, memory_id, patch, idempotency_key=call.idempotency_key)
-    text = f"Updated memory {memory.id} at {memory.path} (version {memory.version})."
+    text = f"Updated memory {memory.id}{_at(memory)} (version {memory.version})."
     values = _values(memory)
     if given["detect_conflicts"] and (others := _conflicts(call, memory)):
         text += f" Says much the same: {', '.join(others)}."
@@ -116,7 +120,7 @@ def redact_memory(call: Call, given: Mapping[str, Any]) -> Answer:
 def restore_memory(call: Call, given: Mapping[str, Any]) -> Answer:
     """Bring a softly forgotten memory back."""
     memory = call.engine.restore(call.principal, given["memory_id"])
-    return Answer(f"Restored memory {memory.id} at {memory.path}.", _values(memory))
+    return Answer(f"Restored memory {memory.id}{_at(memory)}.", _values(memory))
 
 
 def update_state(call: Call, given: Mapping[str, Any]) -> Answer:
@@ -133,8 +137,9 @@ def update_state(call: Call, given: Mapping[str, Any]) -> Answer:
         metadata=given["metadata_json"],
     )
     memory = call.engine.update_state(call.principal, update, idempotency_key=call.idempotency_key).memory
-    text = f"Saved state {memory.state_key} as {memory.id} (version {memory.version})."
-    return Answer(text, {**_values(memory), "state_key": memory.state_key})
+    key = update.state_key.strip()
+    text = f"Saved state {key} as {memory.id} (version {memory.version})."
+    return Answer(text, {**_values(memory), "state_key": key})
 
 
 def _forgotten(call: Call, memory_id: str, mode: ForgetMode, reason: str | None, replacement: str | None) -> Answer:
@@ -185,6 +190,11 @@ def _conflicts(call: Call, memory: Memory) -> list[str]:
 
 def _type_of(name: str | None) -> MemoryType | None:
     return None if name in (None, "auto") else MemoryType(name)
+
+
+def _at(memory: Memory) -> str:
+    """Where a record lies, unless the caller may not read that."""
+    return f" at {memory.path}" if memory.path else ""
 
 
 def _values(memory: Memory) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +16,8 @@ import httpx
 import pytest
 
 from api.options import ServerOptions
-from engine.errors import SetupError
+from api.threads import Workers
+from engine.errors import SetupError, Unavailable
 from tests.services.server import RunningHost, serve
 
 ORIGIN = "https://console.example"
@@ -66,6 +69,17 @@ def test_configured_hosts_and_origins_pass_and_only_they(guarded: RunningHost) -
     assert refused.status_code == 403 and "access-control-allow-origin" not in refused.headers
 
 
+def test_a_page_of_an_allowed_origin_may_use_every_verb_that_a_route_has(guarded: RunningHost) -> None:
+    client = guarded.client(None)
+    schemas = [guarded.client().get(path).json() for path in ("/openapi.json", "/api/v1/openapi.json")]
+    verbs = {verb.upper() for schema in schemas for routes in schema["paths"].values() for verb in routes}
+    assert {"GET", "POST", "PUT", "PATCH", "DELETE"} <= verbs
+    for verb in sorted(verbs):
+        asked = {"Origin": ORIGIN, "Access-Control-Request-Method": verb}
+        answer = client.options("/v1/memories", headers=asked)
+        assert answer.status_code == 200 and verb in answer.headers["access-control-allow-methods"]
+
+
 def test_a_large_body_is_refused_as_json_whether_announced_or_not(guarded: RunningHost) -> None:
     client = guarded.client(guarded.issue())
     body = json.dumps({"content": "x" * 3000}).encode()
@@ -96,6 +110,69 @@ def test_a_token_that_asks_too_often_is_told_to_wait_and_others_are_not(guarded:
     assert len(limited) >= 5
     assert limited[0].json()["error"]["code"] == "rate_limited" and int(limited[0].headers["Retry-After"]) >= 1
     assert guarded.client(guarded.issue()).get("/v1/memories").status_code == 200
+
+
+def test_a_call_that_finds_no_free_thread_in_time_is_turned_away_undone() -> None:
+    free = threading.Event()
+    ran: list[object] = []
+
+    async def play() -> None:
+        workers = Workers(threads=1, timeout_seconds=30, queue_seconds=0.05)
+        first = asyncio.create_task(workers.call(free.wait))
+        await asyncio.sleep(0)
+        waiting = [workers.call(ran.append, number) for number in range(5)]
+        refused = await asyncio.gather(*waiting, return_exceptions=True)
+        assert all(isinstance(each, Unavailable) and each.retry_after_seconds > 0 for each in refused)
+        assert all("Too many requests" in str(each) for each in refused)
+        free.set()
+        assert await first
+        await workers.call(ran.append, "later")
+        workers.close()
+
+    asyncio.run(play())
+    assert ran == ["later"]
+
+
+def test_a_caller_that_leaves_does_not_stand_in_line() -> None:
+    free = threading.Event()
+    ran: list[object] = []
+
+    async def play() -> None:
+        workers = Workers(threads=1, timeout_seconds=30, queue_seconds=20)
+        first = asyncio.create_task(workers.call(free.wait))
+        gone = asyncio.create_task(workers.call(ran.append, "gone"))
+        await asyncio.sleep(0.01)
+        gone.cancel()
+        await asyncio.wait({gone})
+        free.set()
+        assert await first
+        workers.close()
+
+    asyncio.run(play())
+    assert ran == []
+
+
+def test_the_counters_of_a_public_host_are_for_administrators(tmp_path: Path) -> None:
+    with serve(tmp_path, "--public-url", "https://memory.example") as host:
+        assert host.client(None).get("/metrics").status_code == 401
+        assert host.client(host.issue()).get("/metrics").status_code == 403
+        assert "memvouch_requests" in host.client().get("/metrics").text
+        assert host.client(None).get("/health").status_code == 200
+
+
+@pytest.mark.parametrize(("host", "public"), [("0.0.0.0", True), ("192.0.2.1", True), ("127.0.0.1", False)])
+def test_a_host_with_a_public_address_is_public(host: str, public: bool) -> None:
+    assert ServerOptions(host=host).is_public is public
+
+
+def test_routes_are_counted_by_their_template_and_paths_without_one_together(running_host: RunningHost) -> None:
+    client = running_host.client()
+    for path in ("/openapi.json", "/.well-known/oauth-authorization-server", "/no/such", "/v1/no-such", "/mcp/none"):
+        client.get(path)
+    counted = client.get("/metrics").text
+    for route in ("/openapi.json", "/.well-known/oauth-authorization-server", "/mcp/{profile}", "unmatched"):
+        assert f'route="{route}"' in counted
+    assert "no-such" not in counted and "no/such" not in counted and "/mcp/none" not in counted
 
 
 def test_a_call_past_the_deadline_is_503_with_retry_after(tmp_path: Path) -> None:

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import time
 import uuid
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from tests.api.permissions import OPEN, PUBLIC, TABLE, UNTABLED, Caller, Row, World, expected, world, wrong_scopes
+from engine.domain.access import ALL_SCOPES, Scope
+from tests.api.permissions import (
+    OPEN,
+    PUBLIC,
+    TABLE,
+    UNTABLED,
+    About,
+    Caller,
+    Row,
+    World,
+    expected,
+    world,
+    wrong_scopes,
+)
 from tests.services.server import RunningHost
 
 HIDDEN = "Record "
@@ -58,6 +73,50 @@ def test_a_foreign_id_answers_exactly_like_a_missing_one(stage: World, row: Row)
     assert {k: v for k, v in foreign.headers.items() if k not in changing} == {
         k: v for k, v in missing.headers.items() if k not in changing
     }
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in TABLE if row.writes and row.about is About.RECORD], ids=lambda r: r.name
+)
+def test_a_write_tells_nothing_to_a_token_that_may_not_read(stage: World, row: Row) -> None:
+    stage.renew(row)
+    stage.tokens[Caller.WRONG_SCOPE] = stage.host.issue(scopes=ALL_SCOPES - {Scope.READ, Scope.ADMIN})
+    assert HIDDEN not in stage.send(row, Caller.WRONG_SCOPE).text
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PATCH", "/v1/memories/{id}", {}),
+        ("PATCH", "/v1/memories/{id}", {"importance": 0.5, "detect_conflicts": True}),
+        ("POST", "/v1/memories/{id}/restore", {}),
+        ("POST", "/v1/remember", {"content": "A secret place.", "path": "secret", "dedupe": True}),
+        ("POST", "/v1/remember", {"content": "x", "semantic_key": "secret", "path": "p"}),
+        *(
+            ("POST", "/mcp/full", {"name": tool, "arguments": arguments})
+            for tool, arguments in (
+                ("update_memory", {"memory_id": "{id}", "importance": 0.5}),
+                ("restore_memory", {"memory_id": "{id}"}),
+            )
+        ),
+    ],
+)
+def test_no_write_verb_is_a_way_to_read(
+    running_host: RunningHost, method: str, path: str, body: dict[str, Any]
+) -> None:
+    owner = running_host.client()
+    kept = {"content": "A secret place.", "path": "secret", "semantic_key": "secret", "metadata": {"k": "secret"}}
+    memory_id = owner.post("/v1/remember", json=kept).json()["id"]
+    writer = running_host.client(running_host.issue(scopes=frozenset({Scope.WRITE})))
+    if path.startswith("/mcp"):
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": body}
+    sent = json.loads(json.dumps(body).replace("{id}", memory_id))
+    headers = {"Accept": "application/json, text/event-stream"}
+    answer = writer.request(method, path.format(id=memory_id), json=sent, headers=headers)
+    assert answer.status_code in (200, 403) and "secret" not in answer.text
+    if "detect_conflicts" in body:
+        assert answer.status_code == 403
+        assert owner.get(f"/v1/memories/{memory_id}").json()["importance"] is None, "refused before the change"
 
 
 def test_public_routes_need_no_token_and_say_nothing_private(stage: World) -> None:

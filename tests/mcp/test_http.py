@@ -6,8 +6,11 @@ import asyncio
 import json
 import uuid
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.lowlevel
 import httpx
 import httpx2
 import pytest
@@ -17,9 +20,14 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION
 
+from api.app import create_app
+from api.mcp_route import Profiles
+from api.options import ServerOptions
 from engine.domain.access import Scope
+from engine.errors import NotFound
 from mcp_profiles import listing
 from mcp_profiles.profile import built_in_names, load
+from tests.engines import open_engine
 from tests.mcp.examples import PROJECTOR, arguments
 from tests.services.server import RunningHost, serve
 
@@ -223,3 +231,33 @@ def test_a_profile_of_the_users_own_is_served_and_changes_with_its_file(host: Ru
     ]
     (folder / "mine.toml").write_text(text + "[tools.get_mcp_identity]\n", encoding="utf-8")
     assert len(post(client, "tools/list", path="/mcp/mine").json()["result"]["tools"]) == 2
+
+
+def test_a_profile_that_was_edited_or_removed_leaves_nothing_running_behind(tmp_path: Path) -> None:
+    file = tmp_path / "profiles" / "mine.toml"
+    file.parent.mkdir()
+    text = 'name = "mine"\ninstructions = "Look things up."\n[tools.recall]\n'
+    file.write_text(text, encoding="utf-8")
+
+    async def play(profiles: Profiles) -> None:
+        async def left(managers: int) -> None:
+            with anyio.fail_after(10):
+                while profiles.running_managers != managers:
+                    await anyio.lowlevel.checkpoint()
+
+        async with profiles.running():
+            async with profiles.manager("mine") as first:
+                file.write_text(f"{text}[tools.get_mcp_identity]\n", encoding="utf-8")
+                async with profiles.manager("mine") as second:
+                    assert first is not second
+                await anyio.wait_all_tasks_blocked()
+                assert profiles.running_managers == 2, "a request is still under way on the first"
+            await left(1)
+            file.unlink()
+            with pytest.raises(NotFound):
+                async with profiles.manager("mine"):
+                    pass
+            await left(0)
+
+    with open_engine(tmp_path) as engine:
+        anyio.run(play, create_app(engine, ServerOptions()).state.mcp)

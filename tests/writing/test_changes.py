@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from engine.domain.access import Scope
-from engine.domain.memory import ForgetMode, Memory, MemoryPatch, MemoryType, Status
+from engine.domain.memory import ForgetMode, Memory, MemoryPatch, MemoryType, NewMemory, Status
 from engine.domain.outcome import NoMatch
 from engine.domain.query import Query
 from engine.engine import Engine
@@ -117,6 +118,34 @@ def test_a_reader_token_cannot_forget(engine: Engine, memory: Memory) -> None:
     reader = replace(engine.local_owner(), scopes=frozenset({Scope.READ}))
     with pytest.raises(Forbidden):
         engine.forget(reader, memory.id)
+
+
+def test_a_caller_who_may_not_read_is_told_nothing_by_a_write(engine: Engine) -> None:
+    me = engine.local_owner()
+    fields: dict[str, Any] = {
+        "semantic_key": "secret",
+        "source": "secret",
+        "metadata": {"a": "secret"},
+        "provenance": {"b": "secret"},
+    }
+    memory = engine.remember(me, NewMemory(content="A secret.", path="secret", **fields)).memory
+    writer = replace(me, scopes=frozenset({Scope.WRITE}))
+    same = NewMemory(content="A secret.", path="secret", dedupe=True)
+    answers = [
+        engine.update(writer, memory.id, MemoryPatch()),
+        engine.restore(writer, memory.id),
+        engine.remember(writer, same).memory,
+        engine.remember(writer, replace(same, dedupe=False, semantic_key="secret"), idempotency_key="k").memory,
+        engine.remember(writer, replace(same, dedupe=False, semantic_key="secret"), idempotency_key="k").memory,
+        engine.remember_many(writer, [same])[0].memory,
+        engine.forget(writer, memory.id),
+    ]
+    for answer in answers:
+        assert answer is not None and answer.id == memory.id
+        assert "secret" not in str(answer)
+    for read in (engine.ingest.memories, engine.ingest.sources, engine.ingest.entities):
+        with pytest.raises(Forbidden, match="memory:read"):
+            read(writer, None)
 
 
 def test_statistics_follow_forget_and_restore(engine: Engine, memory: Memory) -> None:

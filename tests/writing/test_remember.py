@@ -133,6 +133,16 @@ def test_an_id_of_another_space_is_refused_without_telling_whose(engine: Engine)
         engine.remember(me, NewMemory(content="two", id=chosen, space="other"))
 
 
+def test_a_batch_that_comes_twice_with_its_key_is_written_once(engine: Engine) -> None:
+    me = engine.local_owner()
+    drafts = [NewMemory(content="busy", state_key="task"), NewMemory(content="Backups run nightly.")]
+    first = engine.remember_many(me, drafts, idempotency_key="batch-1")
+    again = engine.remember_many(me, drafts, idempotency_key="batch-1")
+    assert [each.memory.id for each in again] == [each.memory.id for each in first]
+    assert [each.memory.version for each in again] == [1, 1]
+    assert engine.list_memories(me, ListQuery()).total == 2
+
+
 def test_a_batch_is_written_whole_or_not_at_all(engine: Engine) -> None:
     me = engine.local_owner()
     with pytest.raises(InvalidRequest):

@@ -7,6 +7,7 @@ read is `NotFound`, exactly like one that does not exist.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection
@@ -32,6 +33,7 @@ from engine.writing.ingest.intake import Intake
 from engine.writing.ingest.worker import Worker
 from engine.writing.remember import Rememberer
 from engine.writing.rights import require_scope
+from engine.writing.traces import erase_turns
 
 
 class Ingest:
@@ -46,6 +48,7 @@ class Ingest:
         extractor: Extractor | None = None,
     ) -> None:
         self._database = database
+        self._embedder = embedder
         self._applier = applier
         self._intake = Intake(database)
         self._extractor = extractor
@@ -105,11 +108,9 @@ class Ingest:
 
     def source(self, principal: Principal, source_id: str, space: str | None = None) -> Source:
         """A source by id."""
+        _require_read(principal)
         with self._database.reading() as connection:
-            found = sources.get(connection, source_id)
-            if found is None or found.space_id not in self._readable(connection, principal, space):
-                raise NotFound(f"Source {source_id} not found")
-            return found
+            return _source(connection, principal, source_id, space)
 
     def texts(self, principal: Principal, space: str, source_ids: Collection[str]) -> dict[str, str]:
         """Whole texts of sources of a space; a record that names a source of another space gets none."""
@@ -188,12 +189,16 @@ class Ingest:
     # Changing
 
     def set_visibility(self, principal: Principal, source_id: str, visibility: str, space: str | None = None) -> Source:
-        """Note who a source is for; rights follow the space, so nothing else changes."""
+        """Note who a source is for; rights follow the space, so nothing else changes.
+
+        The answer has no text for a caller without the scope to read.
+        """
         require_scope(principal, Scope.WRITE)
         found = self._writable(principal, source_id, space)
         with self._database.writing() as connection:
             sources.update(connection, found.id, _now(), visibility=visibility)
-        return self.source(principal, source_id, space)
+        noted = replace(found, visibility=visibility)
+        return noted if principal.has(Scope.READ) else replace(noted, content="", messages=(), meta={})
 
     def delete_source(self, principal: Principal, source_id: str, space: str | None = None) -> None:
         """Remove a source and all memories that came from it, for good."""
@@ -206,25 +211,35 @@ class Ingest:
                     count_out(connection, memory)
                 change.drop(memory.id)
             sources.delete(connection, found.id)
+            erase_turns(connection, change, self._embedder, found, found.messages, _now())
             audit.append(connection, principal, "source.delete", _now(), target=found.id, space_id=found.space_id)
 
     def _writable(self, principal: Principal, source_id: str, space: str | None) -> Source:
-        found = self.source(principal, source_id, space)
         with self._database.reading() as connection:
+            found = _source(connection, principal, source_id, space)
             access.resolve(connection, principal, [found.space_id], write=True)
         return found
 
     @staticmethod
     def _readable(connection: Connection, principal: Principal, space: str | None) -> set[str]:
         _require_read(principal)
-        found = (
-            access.readable(connection, principal) if space is None else access.resolve(connection, principal, [space])
-        )
-        return {each.space.id for each in found}
+        return _reachable(connection, principal, space)
+
+
+def _source(connection: Connection, principal: Principal, source_id: str, space: str | None) -> Source:
+    found = sources.get(connection, source_id)
+    if found is None or found.space_id not in _reachable(connection, principal, space):
+        raise NotFound(f"Source {source_id} not found")
+    return found
+
+
+def _reachable(connection: Connection, principal: Principal, space: str | None) -> set[str]:
+    found = access.readable(connection, principal) if space is None else access.resolve(connection, principal, [space])
+    return {each.space.id for each in found}
 
 
 def _require_read(principal: Principal) -> None:
-    if principal.scopes.isdisjoint({Scope.READ, Scope.WRITE, Scope.ADMIN, Scope.DELETE}):
+    if not principal.has(Scope.READ):
         raise Forbidden("this token lacks the scope memory:read")
 
 

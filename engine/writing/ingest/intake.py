@@ -83,7 +83,8 @@ class Intake:
                 earlier = sources.get(connection, claimed[digests[-1]])
                 assert earlier is not None
                 return Accepted(earlier.job_id, (earlier.id,))
-            source = _conversation(replace(new, messages=_with_context(marked)), job, new.session_id, now)
+            kept = _unforgotten(connection, marked, [claimed.get(key) for key in digests])
+            source = _conversation(replace(new, messages=kept), job, new.session_id, now)
             jobs.add(connection, job)
             sources.add(connection, [source])
             sources.claim(connection, space_id, source.id, [key for key in digests if key not in claimed])
@@ -99,6 +100,21 @@ def _take_unnamed(connection: Connection, job: Job, new: NewConversation, now: d
     jobs.add(connection, job)
     sources.add(connection, [source])
     return Accepted(job.id, (source.id,))
+
+
+def _unforgotten(
+    connection: Connection, marked: Sequence[Message], brought_by: Sequence[str | None]
+) -> tuple[Message, ...]:
+    """The new messages with their context, without messages that were forgotten since a source brought them."""
+    context = set(_with_context(marked))
+    kept = []
+    for message, source_id in zip(marked, brought_by, strict=True):
+        if message not in context:
+            continue
+        source = None if source_id is None else sources.get(connection, source_id)
+        if message.fresh or (source is not None and any(each.line == message.line for each in source.messages)):
+            kept.append(message)
+    return tuple(kept)
 
 
 def _with_context(marked: Sequence[Message]) -> tuple[Message, ...]:
