@@ -107,7 +107,7 @@ class Fitted:
     def confidence(self, table: Table) -> NDArray[np.float64]:
         """Probabilities under the rules, shape (n, POOL); 0 where there is no record."""
         flat = table.features.reshape(-1, len(FEATURES)).astype(np.float64)
-        chosen = flat[:, _columns(self.names)]
+        chosen = flat[:, columns(self.names)]
         log_odds = np.mean([each.decision_function(chosen) for each in self.classifiers], axis=0)
         fitted = 1 / (1 + np.exp(-log_odds))
         return np.where(table.present, under_rules(fitted, flat).reshape(table.present.shape), 0.0)
@@ -200,8 +200,10 @@ def fit(tables: Sequence[Table], signs: dict[str, int]) -> Fitted:
     return Fitted(tuple(signs), tuple(fitted))
 
 
-def _fit_one(tables: Sequence[Table], signs: dict[str, int], seed: int) -> HistGradientBoostingClassifier:
-    """Fit trees on the first records of every pool and all that answer."""
+def rows_to_fit(
+    tables: Sequence[Table], names: Sequence[str]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
+    """Features, whether they answer, and weights of the first records of every pool and all that answer."""
     rows, gold, weights = [], [], []
     for table in tables:
         scored = table.tier != "C"
@@ -213,6 +215,13 @@ def _fit_one(tables: Sequence[Table], signs: dict[str, int], seed: int) -> HistG
         gold.append(table.gold[chosen])
         weights.append(np.broadcast_to(each[:, None], chosen.shape)[chosen])
     weight = np.concatenate(weights)
+    features = np.concatenate(rows)[:, columns(names)].astype(np.float64)
+    return features, np.concatenate(gold), weight / weight.mean()
+
+
+def _fit_one(tables: Sequence[Table], signs: dict[str, int], seed: int) -> HistGradientBoostingClassifier:
+    """Fit trees on the rows of some tables."""
+    features, gold, weight = rows_to_fit(tables, tuple(signs))
     classifier = HistGradientBoostingClassifier(
         max_iter=TREES,
         learning_rate=LEARNING_RATE,
@@ -223,11 +232,7 @@ def _fit_one(tables: Sequence[Table], signs: dict[str, int], seed: int) -> HistG
         early_stopping=False,
         random_state=seed,
     )
-    return classifier.fit(
-        np.concatenate(rows)[:, _columns(tuple(signs))].astype(np.float64),
-        np.concatenate(gold),
-        sample_weight=weight / weight.mean(),
-    )
+    return classifier.fit(features, gold, sample_weight=weight)
 
 
 def fit_stored(
@@ -235,7 +240,7 @@ def fit_stored(
 ) -> dict[str, Any]:
     """The shipped form of a model: trees, scale, thresholds by sets left out, provenance."""
     unseen = left_out(synthetic, allowed, allowed, signs)
-    tables = [*synthetic, *(_fit_part(table) for table in allowed)]
+    tables = [*synthetic, *(fit_part(table) for table in allowed)]
     fitted = fit(tables, signs)
     log_odds = np.linspace(-8.0, 8.0, 65)
     thresholds = {name: figures.threshold_for(unseen, "B", rate) for name, rate in OPERATING_POINTS.items()}
@@ -266,7 +271,7 @@ def left_out(
     """Confidences of every judged table by a model that never saw its set."""
     found = []
     for table in judged:
-        rest = [_fit_part(each) for each in allowed if each.name != table.name]
+        rest = [fit_part(each) for each in allowed if each.name != table.name]
         found.append((table, fit([*synthetic, *rest], signs).confidence(table)))
     return found
 
@@ -277,7 +282,7 @@ def report(synthetic: Sequence[Table], allowed: Sequence[Table], others: Sequenc
     alone = fit(synthetic, SIGNS)
     figures.show("training groups alone", [(table, alone.confidence(table)) for table in promised])
     figures.show("leave one set out", left_out(synthetic, allowed, promised, SIGNS))
-    first = [_fit_part(table.part(np.arange(len(table.answerable)) % 2 == 0)) for table in allowed]
+    first = [fit_part(table.part(np.arange(len(table.answerable)) % 2 == 0)) for table in allowed]
     second = [table.part(np.arange(len(table.answerable)) % 2 == 1) for table in promised]
     halves = fit([*synthetic, *first], SIGNS)
     figures.show("fitted on halves of the allowed sets", [(table, halves.confidence(table)) for table in second])
@@ -287,19 +292,20 @@ def report_removal(synthetic: Sequence[Table], allowed: Sequence[Table], pairs: 
     """AUROC of the best confidence: answerable questions against the same ones without their answers."""
     print("\npaired removal")
     for whole, without in pairs:
-        fitted = fit([*synthetic, *(_fit_part(each) for each in allowed if each.name != whole.name)], SIGNS)
+        fitted = fit([*synthetic, *(fit_part(each) for each in allowed if each.name != whole.name)], SIGNS)
         both = whole.part(whole.answerable).joined(without)
         print(f"  {whole.name:20} auroc {figures.auroc((both, fitted.confidence(both))) or 0.0:.3f}", flush=True)
 
 
-def _fit_part(table: Table) -> Table:
+def fit_part(table: Table) -> Table:
     """What may be fitted of an allowed set: all of it, but of BANKING77 only what is in scope."""
     part = table.part(table.answerable) if table.name == "banking77_oos" else table
     part.weight = 2.0
     return part
 
 
-def _columns(names: Sequence[str]) -> list[int]:
+def columns(names: Sequence[str]) -> list[int]:
+    """Places of the named features in a table."""
     return [FEATURES.index(name) for name in names]
 
 
