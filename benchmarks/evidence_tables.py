@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from benchmarks.synthetic_spaces import SyntheticSpace
 from benchmarks.vector_cache import VectorCache
-from engine.embedding.protocol import Vectors
 from engine.index.protocol import IndexHit
 from engine.retrieval.evidence import FEATURES, Candidate, SpaceView, gather
 from engine.retrieval.features import nearest_neighbours

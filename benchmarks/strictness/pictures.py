@@ -33,6 +33,7 @@ _COLOURS = ("#1f5fa8", "#c2571a", "#5b8c3a", "#8a8a8a")
 _BINS = 10
 _LEAST_IN_BIN = 5
 _POINTS = 201
+_LEAST_COVERAGE = 0.02
 
 
 def draw(
@@ -102,7 +103,7 @@ def _reliability(figure: Figure, every: Sequence[Judged]) -> None:
 def _risk(axes: Axes, systems: Mapping[str, Sequence[Judged]], thresholds: Mapping[str, float]) -> None:
     for (name, every), colour in zip(systems.items(), _COLOURS, strict=False):
         coverage, risk = risk_by_coverage(every)
-        steps = np.linspace(coverage[0], 1, _POINTS)
+        steps = np.linspace(_LEAST_COVERAGE, 1, _POINTS)
         axes.plot(steps, np.interp(steps, coverage, risk), color=colour, linewidth=2, label=name)
     sure, right, weight = _pooled(next(iter(systems.values())))
     for name, threshold in thresholds.items():
@@ -112,5 +113,5 @@ def _risk(axes: Axes, systems: Mapping[str, Sequence[Judged]], thresholds: Mappi
             axes.plot(*place, marker="o", color=_COLOURS[0])
             axes.annotate(name, place, xytext=(6, -12), textcoords="offset points")
     axes.set(xlabel="coverage: share of all questions that get an answer", ylabel="risk: share of wrong answers")
-    axes.set(xlim=(0, 1), ylim=(0, None), title="What an answer costs in wrong ones")
+    axes.set(xlim=(0, 1), ylim=(0, 0.7), title="What an answer costs in wrong ones")
     axes.legend(loc="upper left", frameon=False)
