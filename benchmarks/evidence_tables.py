@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from benchmarks.synthetic_spaces import SyntheticSpace
 from benchmarks.vector_cache import VectorCache
-from engine.embedding.protocol import Vectors
 from engine.index.protocol import IndexHit
 from engine.retrieval.evidence import FEATURES, Candidate, SpaceView, gather
 from engine.retrieval.features import nearest_neighbours
@@ -168,10 +167,11 @@ def tabulate(
         if not each_space.questions:
             continue
         space = SearchedSpace(each_space.records, cache, count_tokens, each_space.times)
-        for asked in each_space.questions:
+        vectors = cache.vectors([_first_passage(asked.text, count_tokens) for asked in each_space.questions])
+        for asked, vector in zip(each_space.questions, vectors, strict=True):
             if without_gold and not asked.gold:
                 continue
-            question = understand(asked.text, _query_vector(asked.text, cache, count_tokens))
+            question = understand(asked.text, vector)
             candidates, view = space.pool(question)
             if without_gold:
                 candidates = [each for each in candidates if each.memory_id not in asked.gold]
@@ -189,9 +189,9 @@ def tabulate(
     )
 
 
-def _query_vector(text: str, cache: VectorCache, count_tokens: CountTokens) -> Vectors:
+def _first_passage(text: str, count_tokens: CountTokens) -> str:
     first = passages(text, count_tokens)[0]
-    return np.asarray(cache.vectors([text[first.start : first.end]])[0], np.float32)
+    return text[first.start : first.end]
 
 
 def _count(

@@ -19,7 +19,7 @@ _SHOWN = 5
 def threshold_for(judged: Sequence[Judged], tier: str, rate: float) -> float:
     """The lowest threshold (in steps of 0.005) whose macro false-match rate on `tier` is at most `rate`."""
     for step in range(1, 200):
-        if (_mean([false_matches(each, step / 200, tier) for each in judged]) or 0.0) <= rate:
+        if (mean([false_matches(each, step / 200, tier) for each in judged]) or 0.0) <= rate:
             return step / 200
     return 1.0
 
@@ -50,18 +50,22 @@ def auroc(judged: Judged) -> float | None:
     return float(np.mean([(right > each).mean() + (right == each).mean() / 2 for each in wrong]))
 
 
+def best_records(judged: Judged) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Confidence of each scored question's best record, and whether that record is right; no pool, no row."""
+    table, confidence = judged
+    rows = np.flatnonzero((table.tier != "C") & table.present.any(axis=1))
+    best = np.argmax(confidence, axis=1)[rows]
+    return confidence[rows, best], table.gold[rows, best]
+
+
 def calibration_error(judged: Judged) -> float | None:
     """Expected calibration error of the best record's confidence, ten bins."""
-    table, confidence = judged
-    scored = np.asarray((table.tier != "C") & table.present.any(axis=1))
-    best = np.argmax(confidence, axis=1)[scored]
-    rows = np.flatnonzero(scored)
-    if not len(rows):
+    sure, right = best_records(judged)
+    if not len(sure):
         return None
-    sure, right = confidence[rows, best], table.gold[rows, best]
     bins = np.minimum(np.asarray(sure * 10).astype(int), 9)
     gaps = [abs(sure[bins == each].mean() - right[bins == each].mean()) * (bins == each).sum() for each in set(bins)]
-    return float(sum(gaps) / len(rows))
+    return float(sum(gaps) / len(sure))
 
 
 def swept(judged: Sequence[Judged], rate: float = 0.05) -> tuple[float, float]:
@@ -69,8 +73,8 @@ def swept(judged: Sequence[Judged], rate: float = 0.05) -> tuple[float, float]:
     best = (1.0, 0.0)
     for step in range(1, 500):
         threshold = step / 500
-        if (_mean([false_matches(each, threshold) for each in judged]) or 0.0) <= rate:
-            hit = _mean([found(each, threshold) for each in judged]) or 0.0
+        if (mean([false_matches(each, threshold) for each in judged]) or 0.0) <= rate:
+            hit = mean([found(each, threshold) for each in judged]) or 0.0
             best = max(best, (threshold, hit), key=lambda pair: pair[1])
     return best
 
@@ -79,12 +83,12 @@ def summary(judged: Sequence[Judged], threshold: float) -> dict[str, float]:
     """Macro figures, rounded."""
     swept_at, swept_hit = swept(judged)
     figures = {
-        "auroc": _mean([auroc(each) for each in judged]),
-        "ece": _mean([calibration_error(each) for each in judged]),
-        "hit5": _mean([found(each, threshold) for each in judged]),
-        "fmr": _mean([false_matches(each, threshold) for each in judged]),
-        "fmr_a": _mean([false_matches(each, threshold, "A") for each in judged]),
-        "fmr_b": _mean([false_matches(each, threshold, "B") for each in judged]),
+        "auroc": mean([auroc(each) for each in judged]),
+        "ece": mean([calibration_error(each) for each in judged]),
+        "hit5": mean([found(each, threshold) for each in judged]),
+        "fmr": mean([false_matches(each, threshold) for each in judged]),
+        "fmr_a": mean([false_matches(each, threshold, "A") for each in judged]),
+        "fmr_b": mean([false_matches(each, threshold, "B") for each in judged]),
         "swept_hit5": swept_hit,
         "swept_threshold": swept_at,
     }
@@ -108,6 +112,7 @@ def show(title: str, judged: Sequence[Judged]) -> None:
     print("  macro", summary(judged, threshold), flush=True)
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
+def mean(values: Sequence[float | None]) -> float | None:
+    """Mean of the known values; `None` if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None

@@ -1,4 +1,4 @@
-"""Fit the shipped calibration models, and say how they do on sets they have not seen.
+"""Fit the shipped calibration models (`benchmarks.strictness` says how they do on unseen sets).
 
     python -m benchmarks.fit_calibration --cache /var/tmp/memvouch-fit
 
@@ -12,7 +12,6 @@ Needs the extra `fit` (scikit-learn) and the shared folder (`MEMVOUCH_SHARED`). 
    evaluated with soft edges (`engine.retrieval.trees`).
 3. Every evaluation set is judged by a model that never saw it; these confidences give the named
    thresholds.
-4. `--report` prints the figures on the evaluation sets, each by a model that never saw the set.
 
 Sets marked non-commercial or without a licence are only ever reported on. Everything is seeded.
 """
@@ -59,6 +58,9 @@ FIT_SETS = {
 REPORT_ONLY = ("pairs_en", "locomo_obs", "locomo")
 REMOVED = ("locomo", "squad2_dev", "scifact")
 """Sets whose answerable questions are asked again with their answers left out."""
+
+RELATED = {"squad2_dev": ("xquad",), "xquad": ("squad2_dev",)}
+"""Sets that share texts: XQuAD's paragraphs are from the development part of SQuAD."""
 
 PROMISED = (
     *("banking77_oos", "clinc150", "pairs_en", "squad2_dev", "tldr_pages", "ts_diagnostics"),
@@ -121,16 +123,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, default=shared_folder())
     parser.add_argument("--cache", type=Path, default=Path("/var/tmp/memvouch-fit"))
-    parser.add_argument("--report", action="store_true", help="print figures on unseen sets; write nothing")
     options = parser.parse_args(arguments)
     room = Workroom(options.shared, options.cache)
     synthetic = room.synthetic()
     allowed = [room.evaluation(name) for name in FIT_SETS]
-    if options.report:
-        report(synthetic, allowed, [room.evaluation(name) for name in REPORT_ONLY])
-        removed = [(room.evaluation(name), room.evaluation(name, without_gold=True)) for name in REMOVED]
-        report_removal(synthetic, allowed, removed)
-        return 0
     embedder_id = room.embedder.id
     without_cosine = {name: sign for name, sign in SIGNS.items() if name not in ("cosine", "cosine_gap", "neighbour_z")}
     for name, signs, owner in (("minilm_int8", SIGNS, embedder_id), (LEXICAL_ONLY, without_cosine, LEXICAL_ONLY)):
@@ -195,18 +191,8 @@ class Workroom:
 
 
 def fit(tables: Sequence[Table], signs: dict[str, int]) -> Fitted:
-    """Fit the trees on the first records of every pool and all that answer."""
-    rows, gold, weights = [], [], []
-    for table in tables:
-        scored = table.tier != "C"
-        chosen = table.present & scored[:, None]
-        chosen &= (np.arange(chosen.shape[1]) < RECORDS_PER_QUESTION)[None, :] | table.gold
-        answerable, absent = table.answerable & scored, ~table.answerable & scored
-        each = np.where(answerable, 1 / max(answerable.sum(), 1), 1 / max(absent.sum(), 1)) * table.weight
-        rows.append(table.features[chosen][:, _columns(tuple(signs))])
-        gold.append(table.gold[chosen])
-        weights.append(np.broadcast_to(each[:, None], chosen.shape)[chosen])
-    features, weight = np.concatenate(rows).astype(np.float64), np.concatenate(weights)
+    """Fit the trees."""
+    features, gold, weight = rows_to_fit(tables, tuple(signs))
     classifier = HistGradientBoostingClassifier(
         max_iter=TREES,
         learning_rate=LEARNING_RATE,
@@ -217,9 +203,27 @@ def fit(tables: Sequence[Table], signs: dict[str, int]) -> Fitted:
         early_stopping=False,
         random_state=SEED,
     )
-    classifier.fit(features, np.concatenate(gold), sample_weight=weight / weight.mean())
+    classifier.fit(features, gold, sample_weight=weight)
     stored = stored_trees(classifier, tuple(signs), WIDTH * np.maximum(features.std(axis=0), 1e-3))
     return Fitted(stored, Trees.load(stored, FEATURES))
+
+
+def rows_to_fit(
+    tables: Sequence[Table], names: Sequence[str]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
+    """Features, whether they answer, and weights of the first records of every pool and all that answer."""
+    rows, gold, weights = [], [], []
+    for table in tables:
+        scored = table.tier != "C"
+        chosen = table.present & scored[:, None]
+        chosen &= (np.arange(chosen.shape[1]) < RECORDS_PER_QUESTION)[None, :] | table.gold
+        answerable, absent = table.answerable & scored, ~table.answerable & scored
+        each = np.where(answerable, 1 / max(answerable.sum(), 1), 1 / max(absent.sum(), 1)) * table.weight
+        rows.append(table.features[chosen][:, columns(names)])
+        gold.append(table.gold[chosen])
+        weights.append(np.broadcast_to(each[:, None], chosen.shape)[chosen])
+    weight = np.concatenate(weights)
+    return np.concatenate(rows).astype(np.float64), np.concatenate(gold), weight / weight.mean()
 
 
 def fit_stored(
@@ -227,7 +231,7 @@ def fit_stored(
 ) -> dict[str, Any]:
     """The shipped form of a model: trees, scale, thresholds by sets left out, provenance."""
     unseen = left_out(synthetic, allowed, allowed, signs)
-    tables = [*synthetic, *(_fit_part(table) for table in allowed)]
+    tables = [*synthetic, *(fit_part(table) for table in allowed)]
     fitted = fit(tables, signs)
     log_odds = np.linspace(-8.0, 8.0, 65)
     thresholds = {name: figures.threshold_for(unseen, "B", rate) for name, rate in OPERATING_POINTS.items()}
@@ -258,40 +262,21 @@ def left_out(
     """Confidences of every judged table by a model that never saw its set."""
     found = []
     for table in judged:
-        rest = [_fit_part(each) for each in allowed if each.name != table.name]
+        seen = (table.name, *RELATED.get(table.name, ()))
+        rest = [fit_part(each) for each in allowed if each.name not in seen]
         found.append((table, fit([*synthetic, *rest], signs).confidence(table)))
     return found
 
 
-def report(synthetic: Sequence[Table], allowed: Sequence[Table], others: Sequence[Table]) -> None:
-    """Figures on the promised sets: by the training groups alone, leave-one-set-out, and on halves."""
-    promised = [table for table in (*allowed, *others) if table.name in PROMISED]
-    alone = fit(synthetic, SIGNS)
-    figures.show("training groups alone", [(table, alone.confidence(table)) for table in promised])
-    figures.show("leave one set out", left_out(synthetic, allowed, promised, SIGNS))
-    first = [_fit_part(table.part(np.arange(len(table.answerable)) % 2 == 0)) for table in allowed]
-    second = [table.part(np.arange(len(table.answerable)) % 2 == 1) for table in promised]
-    halves = fit([*synthetic, *first], SIGNS)
-    figures.show("fitted on halves of the allowed sets", [(table, halves.confidence(table)) for table in second])
-
-
-def report_removal(synthetic: Sequence[Table], allowed: Sequence[Table], pairs: Sequence[tuple[Table, Table]]) -> None:
-    """AUROC of the best confidence: answerable questions against the same ones without their answers."""
-    print("\npaired removal")
-    for whole, without in pairs:
-        fitted = fit([*synthetic, *(_fit_part(each) for each in allowed if each.name != whole.name)], SIGNS)
-        both = whole.part(whole.answerable).joined(without)
-        print(f"  {whole.name:20} auroc {figures.auroc((both, fitted.confidence(both))) or 0.0:.3f}", flush=True)
-
-
-def _fit_part(table: Table) -> Table:
+def fit_part(table: Table) -> Table:
     """What may be fitted of an allowed set: all of it, but of BANKING77 only what is in scope."""
     part = table.part(table.answerable) if table.name == "banking77_oos" else table
     part.weight = 2.0
     return part
 
 
-def _columns(names: Sequence[str]) -> list[int]:
+def columns(names: Sequence[str]) -> list[int]:
+    """Places of the named features in a table."""
     return [FEATURES.index(name) for name in names]
 
 

@@ -6,7 +6,8 @@ figures, analysis version). `confidence` is its probability, then three rules th
 - a record that names none of the question's identifiers cannot answer it: its confidence shrinks to
   `VETO_SHARE` of what it was, and strict refuses it whatever they are;
 - a question that is about identifiers which few records have is answered by a record that names
-  them all: at least `NAMED`, or `FOCUSED` if the question says some more ("what does E17 mean");
+  them all: at least `NAMED`, or `FOCUSED` if the question says some more ("what does E17 mean"),
+  unless it says a rare word of which the record knows nothing;
 - a record that says exactly what the question says is a match: at least `VERBATIM`.
 
 `ranking` orders records of one question; it mixes the log-odds with the pool's fused score.
@@ -39,6 +40,9 @@ NAMED = 0.97
 FOCUSED = 0.9
 FOCUS = 0.4
 """Least share of the question's weight that must lie in its identifiers for `FOCUSED`."""
+
+LACKING = 0.65
+"""Largest `unsupported_top` for `FOCUSED`: the word is in one of some two thousand texts or more."""
 
 VERBATIM = 0.995
 
@@ -108,6 +112,7 @@ def under_rules(confidence: NDArray[np.float64], table: NDArray[np.float64]) -> 
     missing, met = table[:, _COLUMN["identifiers_missing"]], table[:, _COLUMN["identifiers_met"]]
     named = (met >= 1.0) & (table[:, _COLUMN["identifiers_only"]] > 0)
     focused = (met >= 1.0) & (table[:, _COLUMN["identifier_focus"]] >= FOCUS)
+    focused &= table[:, _COLUMN["unsupported_top"]] <= LACKING
     verbatim = (table[:, _COLUMN["run"]] >= 1.0) & (table[:, _COLUMN["reverse"]] >= 0.999)
     ruled = np.where(focused, np.maximum(confidence, FOCUSED), confidence)
     ruled = np.where(named, np.maximum(ruled, NAMED), ruled)
