@@ -97,14 +97,11 @@ class Calibrator:
         table = _table(evidence)
         return under_rules(np.interp(self.trees.score(table), self.knots, self.heights), table)
 
-    def ranking(self, evidence: Sequence[Evidence]) -> NDArray[np.float64]:
-        """Positive scores that order the records of one question, shape (records,)."""
-        if not evidence:
-            return np.zeros(0)
-        table = _table(evidence)
-        sure = np.clip(self.confidence(evidence), 1e-6, 1 - 1e-6)
-        log_odds = np.log(sure / (1 - sure)) + self.fusion_weight * table[:, _COLUMN["fused"]]
-        return np.asarray(1 / (1 + np.exp(-log_odds)))
+    def ranking(self, evidence: Sequence[Evidence], confidence: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Positive scores that order the records of one question by evidence and `confidence`, shape (records,)."""
+        sure = np.clip(confidence, 1e-6, 1 - 1e-6)
+        fused = np.array([each.features[_COLUMN["fused"]] for each in evidence])
+        return np.asarray(1 / (1 + np.exp(-(np.log(sure / (1 - sure)) + self.fusion_weight * fused))))
 
 
 def under_rules(confidence: NDArray[np.float64], table: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -22,6 +22,7 @@ from engine.text.folding import fold, path_key
 
 __all__ = ["FEATURES", "Candidate", "Evidence", "SpaceView", "gather"]
 
+_COVERAGE = FEATURES.index("coverage")
 _NAMED = 4
 """At most so many words are named in one reason."""
 
@@ -115,8 +116,8 @@ def _evidence(
     missing = tuple(surfaces[words.terms[place]] for place in by_weight if not held[place])
     absent = tuple(sorted(question.identifiers - reading.identifiers))
     return Evidence(
-        features=tuple(float(value) for value in row),
-        coverage=float(row[FEATURES.index("coverage")]),
+        features=tuple(row.tolist()),
+        coverage=float(row[_COVERAGE]),
         lexical=candidate.lexical,
         matched_terms=matched,
         missing_terms=missing,

@@ -214,7 +214,10 @@ def table(
     ):
         values = np.asarray(columns[source])
         columns[gap] = values - np.where(rivals, values[None, :], 0.0).max(axis=1)
-    return np.column_stack([np.broadcast_to(columns[name], dense.shape) for name in FEATURES]).astype(np.float64)
+    rows = np.empty((len(dense), len(FEATURES)))
+    for place, name in enumerate(FEATURES):
+        rows[:, place] = columns[name]
+    return rows
 
 
 def _dense(question: Question, dense: Matrix, space: SpaceView) -> dict[str, Matrix | float]:
@@ -278,29 +281,26 @@ def _order(question: Question, words: Weighed, readings: Sequence[Reading]) -> d
     pairs, runs, windows, reverse, reverse_support = [], [], [], [], []
     wanted = {term: position for position, term in enumerate(words.terms)}
     asked = known.vectors[[known.rows[term] for term in words.terms if term in known.rows]]
-    total = max(float(words.weights.sum()), 1e-9)
+    weights, total = words.weights.tolist(), max(float(words.weights.sum()), 1e-9)
     for reading in readings:
         places = [(place, wanted[term]) for place, term in enumerate(reading.sequence) if term in wanted]
         pairs.append(_adjacent_pairs(places, len(words.terms)))
         runs.append(_longest_run(question.sequence, reading.sequence) / max(len(question.sequence), 1))
-        windows.append(_best_window(places, words.weights) / total)
-        said, supported, mass = 0.0, 0.0, 0.0
+        windows.append(_best_window(places, weights) / total)
         near = (
             (known.vectors[reading.rows] @ asked.T).max(axis=1)
             if len(reading.rows) and len(asked)
             else np.zeros(len(reading.rows))
         )
-        softly = dict(zip(reading.listed, np.clip((near - _SOFT_FROM) / _SOFT_RANGE, 0.0, _SOFT_CAP), strict=True))
-        for term in reading.counts:
-            rarity = known.rarity(term)
-            mass += rarity
-            if term in wanted:
-                said += rarity
-                supported += rarity
-            else:
-                supported += rarity * softly.get(term, 0.0)
+        hints = np.clip((near - _SOFT_FROM) / _SOFT_RANGE, 0.0, _SOFT_CAP).tolist()
+        rarities = {term: known.rarity(term) for term in reading.counts}
+        mass = sum(rarities.values())
+        said = sum(rarity for term, rarity in rarities.items() if term in wanted)
+        hinted = sum(
+            rarities[term] * hint for term, hint in zip(reading.listed, hints, strict=True) if term not in wanted
+        )
         reverse.append(said / mass if mass else 0.0)
-        reverse_support.append(supported / mass if mass else 0.0)
+        reverse_support.append((said + hinted) / mass if mass else 0.0)
     return {
         "pairs": np.array(pairs),
         "run": np.array(runs),
@@ -338,12 +338,12 @@ def _longest_run(question: Sequence[str], passage: Sequence[str]) -> int:
     return best
 
 
-def _best_window(places: Sequence[tuple[int, int]], weights: Matrix) -> float:
+def _best_window(places: Sequence[tuple[int, int]], weights: Sequence[float]) -> float:
     """Largest summed weight of distinct question words within `_WINDOW` neighbouring terms."""
     best = 0.0
     for start, (place, _) in enumerate(places):
         inside = {word for at, word in places[start : start + _WINDOW] if at - place < _WINDOW}
-        best = max(best, float(sum(weights[word] for word in inside)))
+        best = max(best, sum(weights[word] for word in inside))
     return best
 
 
@@ -426,13 +426,12 @@ def _pool(words: Weighed, soft: Matrix, dense: Matrix, lexical: Matrix | float) 
 
 def _rivals(readings: Sequence[Reading]) -> NDArray[np.bool_]:
     """Which other records count as rivals of a record: all that do not say nearly the same."""
-    sets = [frozenset(reading.counts) for reading in readings]
-    size = len(sets)
-    rivals = np.ones((size, size), dtype=np.bool_)
-    for first in range(size):
-        rivals[first, first] = False
-        for second in range(first + 1, size):
-            union = len(sets[first] | sets[second])
-            if union and len(sets[first] & sets[second]) / union >= _DUPLICATE:
-                rivals[first, second] = rivals[second, first] = False
-    return rivals
+    column = {term: place for place, term in enumerate({term for reading in readings for term in reading.counts})}
+    holds = np.zeros((len(readings), len(column)))
+    for row, reading in enumerate(readings):
+        holds[row, [column[term] for term in reading.counts]] = 1.0
+    sizes, common = holds.sum(axis=1), holds @ holds.T
+    union = sizes[:, None] + sizes[None, :] - common
+    alike = common / np.maximum(union, 1.0) >= _DUPLICATE
+    np.fill_diagonal(alike, True)
+    return np.asarray(~alike)

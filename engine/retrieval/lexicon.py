@@ -22,6 +22,8 @@ LEXICON_FILE = Path(__file__).parent / "models" / "lexicon.npz"
 RARE_SHARE = 1e-5
 """Share of texts that is taken to hold a word the lexicon does not list."""
 
+_RAREST = -math.log(RARE_SHARE)
+
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
@@ -29,10 +31,12 @@ class Lexicon:
 
     `public` holds vectors of some hundred public texts under the bundled embedder, one a row, unit
     length: what a question is compared with to see how close it is to anything at all.
+    `rarities` are worked out once: evidence asks for hundreds of them with every question.
     """
 
     rows: Mapping[str, int]
     shares: NDArray[np.float32]
+    rarities: Mapping[str, float]
     vectors: NDArray[np.float32]
     public: NDArray[np.float32]
 
@@ -43,7 +47,7 @@ class Lexicon:
 
     def rarity(self, term: str) -> float:
         """`-ln share`, 0..11.5: how much a match of this word says at all."""
-        return -math.log(self.share(term))
+        return self.rarities.get(term, _RAREST)
 
 
 @cache
@@ -54,7 +58,9 @@ def lexicon() -> Lexicon:
         vectors = _unit(stored["vectors"])
         shares = stored["shares"].astype(np.float32)
         public = _unit(stored["public"])
-    return Lexicon({word: row for row, word in enumerate(words)}, shares, vectors, public)
+    rows = {word: row for row, word in enumerate(words)}
+    rarities = {word: -math.log(max(float(share), RARE_SHARE)) for word, share in zip(words, shares, strict=True)}
+    return Lexicon(rows, shares, rarities, vectors, public)
 
 
 def _unit(stored: NDArray[np.int8]) -> NDArray[np.float32]:

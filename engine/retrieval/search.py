@@ -215,7 +215,7 @@ class Searcher:
         candidates = [_candidate(found[each.record_id], each) for each in kept]
         evidence = _gather_stably(asked.question, candidates, view, self._pool_size + pinned)
         confidence = self._calibrator.confidence(evidence)
-        ranking = self._calibrator.ranking(evidence)
+        ranking = self._calibrator.ranking(evidence, confidence)
         threshold = self.threshold if prepared.query.min_confidence is None else prepared.query.min_confidence
         verdicts = policy.judge(asked.question, evidence, confidence, threshold)
         judged = [
