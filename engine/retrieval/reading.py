@@ -144,7 +144,7 @@ def read(text: str) -> Reading:
         identifiers=frozenset(analysis.identifiers),
         negated=is_negated(analysis),
         dated=is_dated(text, analysis),
-        counts_quantity=any(term.surface.casefold() in _QUANTITIES for term in analysis.terms),
+        counts_quantity=not _QUANTITIES.isdisjoint([term.surface.casefold() for term in analysis.terms]),
         asks=is_question(text),
         latin=latin_share(text),
     )
@@ -182,6 +182,8 @@ def is_question(text: str) -> bool:
 
 def latin_share(text: str) -> float:
     """Share of the letters that are plain Latin, 0..1; 1 for a text without letters."""
+    if text.isascii():
+        return 1.0
     letters = len(_LETTER.findall(text))
     return len(_LATIN.findall(text)) / letters if letters else 1.0
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 
 import numpy as np
 from sqlalchemy import Connection
@@ -205,11 +206,11 @@ class Searcher:
         pool = gather_pool(self._index(), where, asked.vectors, weights, size * _OVERSAMPLE)
         working = self._working_states(connection, space, prepared)
         exact = self._exact(connection, principal, space, prepared)
+        # Exact ids and working states come first and stay there, whatever the legs say of them.
         records = {**_as_pool(exact), **_as_pool(working), **{each.record_id: each for each in pool.records}}
-        found = memories.authorized(connection, principal, list(records), prepared.where, prepared.now)
-        kept = [each for each in records.values() if each.record_id in found]
         pinned = len(exact) + len(working)
-        kept = _pinned_first(kept, {*exact, *working})[: size + pinned]
+        found = _first_readable(connection, principal, prepared, list(records), size + pinned)
+        kept = [records[each] for each in found]
         if not kept:
             return [], pool.degraded
         candidates = [_candidate(found[each.record_id], each) for each in kept]
@@ -370,8 +371,18 @@ def _as_pool(found: Mapping[str, Memory]) -> dict[str, Fused]:
     return {memory.id: Fused(memory.id, 0.0, None, None, 0, len(memory.content)) for memory in found.values()}
 
 
-def _pinned_first(pool: list[Fused], pinned: set[str]) -> list[Fused]:
-    return sorted(pool, key=lambda each: each.record_id not in pinned)
+def _first_readable(
+    connection: Connection, principal: Principal, prepared: Prepared, ids: Sequence[str], count: int
+) -> dict[str, Memory]:
+    """The first `count` of the records that the store lets this request see, in the order of `ids`."""
+    seen: dict[str, Memory] = {}
+    for start in range(0, len(ids), count):
+        asked = ids[start : start + count]
+        allowed = memories.authorized(connection, principal, asked, prepared.where, prepared.now)
+        seen |= {each: allowed[each] for each in asked if each in allowed}
+        if len(seen) >= count:
+            break
+    return dict(islice(seen.items(), count))
 
 
 def _candidate(memory: Memory, fused: Fused) -> Candidate:

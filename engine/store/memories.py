@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -217,10 +217,10 @@ def find_by_semantic_key(
 
 def find_exact(connection: Connection, space_id: str, text: str, *, now: datetime | None = None) -> list[Memory]:
     """The live records of a space whose id or semantic key is `text`."""
-    # One query for each: joined by OR, they would be looked for in the whole space.
+    parameters = {"space": space_id, "now": now or datetime.now(UTC)}
     found: dict[str, Memory] = {}
-    for named in (memories.c.id == text.lower(), memories.c.semantic_key == text):
-        rows = connection.execute(sa.select(memories).where(memories.c.space_id == space_id, named, *_alive(now)))
+    for query, name in zip(_exact_queries(), (text.lower(), text), strict=True):
+        rows = connection.execute(query, {**parameters, "name": name})
         found.update((row.id, memory_of(row)) for row in rows)
     return list(found.values())
 
@@ -339,6 +339,17 @@ def _authorized_query(reach: sa.Select[tuple[str, str, bool]], where: StoreFilte
     return _BY_IDS.where(may_read, *conditions(where, now_parameter()))
 
 
+@cache
+def _exact_queries() -> tuple[sa.Select[Any], sa.Select[Any]]:
+    """The statements of `find_exact`: by id, by semantic key.
+
+    One for each: joined by OR, they would be looked for in the whole space.
+    """
+    space, name = sa.bindparam("space", type_=KeyText), sa.bindparam("name", type_=KeyText)
+    here = sa.select(memories).where(memories.c.space_id == space, *_alive(now_parameter()))
+    return here.where(memories.c.id == name), here.where(memories.c.semantic_key == name)
+
+
 def _find_in_slot(
     connection: Connection, column: ColumnElement[str], space_id: str, value: str, now: datetime | None
 ) -> Memory | None:
@@ -366,12 +377,12 @@ def _overwrite(connection: Connection, old: Memory, new: Memory) -> None:
         paths.shift(connection, {_place(old): -1, _place(new): 1})
 
 
-def _unexpired(now: datetime) -> ColumnElement[bool]:
+def _unexpired(now: datetime | sa.BindParameter[datetime]) -> ColumnElement[bool]:
     return sa.or_(memories.c.expires_at.is_(None), memories.c.expires_at > now)
 
 
-def _alive(now: datetime | None) -> tuple[ColumnElement[bool], ...]:
-    return memories.c.status.in_(_UNDELETED), _unexpired(now or datetime.now(UTC))
+def _alive(now: datetime | sa.BindParameter[datetime] | None) -> tuple[ColumnElement[bool], ...]:
+    return memories.c.status.in_(_UNDELETED), _unexpired(datetime.now(UTC) if now is None else now)
 
 
 def _place(memory: Memory) -> tuple[str, str]:

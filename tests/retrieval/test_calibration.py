@@ -101,13 +101,13 @@ def test_a_broken_model_of_the_user_is_refused_by_name(tmp_path: Path, content: 
 
 
 def test_ranking_prefers_the_better_fused_of_equally_sure_records(calibrator: Calibrator) -> None:
-    first, second = calibrator.ranking([evidence(fused=0.4), evidence(fused=0.9)])
+    first, second = calibrator.ranking([evidence(fused=0.4), evidence(fused=0.9)], np.array([0.6, 0.6]))
     assert first < second
 
 
 def test_no_evidence_gives_no_confidence(calibrator: Calibrator) -> None:
     assert calibrator.confidence([]).shape == (0,)
-    assert calibrator.ranking([]).shape == (0,)
+    assert calibrator.ranking([], np.zeros(0)).shape == (0,)
 
 
 STUMP = {
