@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -110,14 +111,14 @@ def test_no_evidence_gives_no_confidence(calibrator: Calibrator) -> None:
     assert calibrator.ranking([], np.zeros(0)).shape == (0,)
 
 
-STUMP = {
+STUMP: dict[str, list[Any]] = {
     "feature": [0, 0, 0],
     "threshold": [0.5, None, None],
     "left": [1, 1, 2],
     "right": [2, 1, 2],
     "value": [0, -1, 2],
 }
-LATER_SPLIT = {
+LATER_SPLIT: dict[str, list[Any]] = {
     "feature": [0, 0, 1, 0, 0],
     "threshold": [0.5, None, 0.25, None, None],
     "left": [1, 1, 3, 3, 4],
@@ -126,7 +127,7 @@ LATER_SPLIT = {
 }
 
 
-def trees_of(*trees: dict[str, list[float]], width: float = 0.2) -> Trees:
+def trees_of(*trees: dict[str, list[Any]], width: float = 0.2) -> Trees:
     stored = {"features": ["b", "a"], "widths": [width, width], "trees": list(trees), "intercept": 0.25}
     return Trees.load(stored, ("a", "b"))
 
