@@ -22,6 +22,7 @@ from engine.domain.outcome import (
     Hit,
     Label,
     Matches,
+    Nearest,
     NoMatch,
     NoMatchReason,
     Outcome,
@@ -30,6 +31,7 @@ from engine.domain.outcome import (
 
 EXCERPT_CHARACTERS = 400
 _LISTED_CHARACTERS = 120
+_NAMED = 4
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _LABEL_STYLES = {Label.STRONG: "bold green", Label.LIKELY: "green", Label.WEAK: "yellow"}
 _VERDICT_WORDS = {
@@ -106,7 +108,13 @@ def show_hit(console: Console, rank: int, hit: Hit, names: SpaceNames, *, full: 
     if memory.event_time:
         head.append(f"  {when(memory.event_time)}", style="dim")
     console.print(head)
-    print_indented(console, Text(visible(excerpt(hit, full=full))))
+    text = Text(visible(excerpt(hit, full=full)))
+    text.highlight_words([visible(each) for each in hit.signals.matched_terms], "bold", case_sensitive=False)
+    print_indented(console, text)
+    start, end = hit.passage.start, hit.passage.end
+    if not full and len(memory.content) > EXCERPT_CHARACTERS:
+        place_of_it = f"matched at characters {start}-{end} of {len(memory.content)}"
+        print_indented(console, Text(place_of_it, style="dim"))
     if hit.reasons:
         print_indented(console, Text(visible(" · ".join(hit.reasons)), style="dim"))
     if ids:
@@ -122,6 +130,8 @@ def show_no_match(console: Console, outcome: NoMatch, question: str, *, strict: 
     if strict and outcome.considered:
         rows.append(("best found", f"{outcome.best_confidence:.2f} of {outcome.considered} considered"))
         rows.append(("threshold", f"{outcome.threshold:.2f}"))
+    if outcome.nearest is not None:
+        rows.append(("nearest", _nearness(outcome.nearest, question)))
     steps = _next_steps(outcome, question, strict=strict)
     rows += [("" if number else "next", step) for number, step in enumerate(steps)]
     print_facts(console, rows, margin=3)
@@ -156,6 +166,15 @@ def _why(outcome: NoMatch, question: str) -> str:
             return "What is stored near it does not answer it with enough confidence."
         case _:
             assert_never(outcome.reason)
+
+
+def _nearness(nearest: Nearest, question: str) -> str:
+    """Where the nearest record lies and what of the question it speaks of, in one sentence."""
+    speaks = ", ".join(repr(each) for each in nearest.matched[:_NAMED])
+    lacks = ", ".join(repr(_as_asked(each, question)) for each in nearest.missing[:_NAMED])
+    told = [f"speaks of {speaks}" if speaks else "", f"nothing about {lacks}" if lacks else ""]
+    said = "; ".join(filter(None, told)) or "near in meaning only"
+    return f"{nearest.path} ({nearest.confidence:.2f}): {said}"
 
 
 def _as_asked(identifier: str, question: str) -> str:

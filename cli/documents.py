@@ -61,6 +61,7 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
                 "considered": outcome.considered,
                 "best_confidence": outcome.best_confidence,
                 "missing_identifiers": list(outcome.missing_identifiers),
+                "nearest": plain(outcome.nearest),
             }
             return {"matched": False, "hits": [], "no_match": no_match, **_shared(outcome)}
         case _:

@@ -40,6 +40,7 @@ from mcp_profiles.profile import Profile
 NO_MATCH = "No strong match for this query within the authorized filters."
 DO_NOT_GUESS = "Do not guess an answer or present other memories as one."
 SEPARATOR = "\n\n"
+_NAMED = 4
 
 
 def moment(value: datetime | None) -> str | None:
@@ -131,7 +132,9 @@ def _why_none(outcome: NoMatch) -> str:
         case NoMatchReason.FILTERED_OUT:
             return "The filters admit no memory."
         case NoMatchReason.BELOW_THRESHOLD:
-            return f"Of {outcome.considered} candidates none was sure enough."
+            lacks = outcome.nearest.missing[:_NAMED] if outcome.nearest else ()
+            about = f" The nearest lacks {', '.join(repr(each) for each in lacks)}." if lacks else ""
+            return f"Of {outcome.considered} candidates none was sure enough.{about}"
         case NoMatchReason.IDENTIFIER_ABSENT:
             named = ", ".join(outcome.missing_identifiers)
             return f"No memory holds {named}." if named else "No memory holds the identifier asked for."

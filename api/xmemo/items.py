@@ -110,6 +110,13 @@ def outcome_body(outcome: Outcome, *, explain: bool, scope: str | None) -> dict[
         }
         if outcome.missing_identifiers:
             body["no_match"]["missing_identifiers"] = list(outcome.missing_identifiers)
+        if outcome.nearest is not None:
+            body["no_match"]["nearest"] = {
+                "path": outcome.nearest.path,
+                "confidence": outcome.nearest.confidence,
+                "matched_terms": list(outcome.nearest.matched),
+                "missing_terms": list(outcome.nearest.missing),
+            }
     if explain:
         body["trace"] = [considered(each) for each in outcome.trace]
     return body

@@ -144,6 +144,19 @@ class Matches:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The surest of the rejected records: where it lies, and which words *of the question* it holds.
+
+    `matched` and `missing` are spelt as asked, identifiers first in `missing`; none of its own text.
+    """
+
+    path: str
+    confidence: float
+    matched: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoMatch:
     """Nothing stored answers. Never carries rejected text; `trace` is filled on `explain` only.
@@ -160,6 +173,7 @@ class NoMatch:
     trace: tuple[Considered, ...] = ()
     notes: tuple[str, ...] = ()
     missing_identifiers: tuple[str, ...] = ()
+    nearest: Nearest | None = None
 
 
 Outcome: TypeAlias = Matches | NoMatch

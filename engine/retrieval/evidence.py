@@ -1,7 +1,7 @@
 """Evidence: what speaks for and against each pooled record, as numbers and as words for a person.
 
-The numbers are `engine.retrieval.features`; this module lays them beside the record and says in
-plain words what matched and what is missing.
+The numbers are `engine.retrieval.features`, the words `engine.retrieval.wording`; this module lays
+them beside the record.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ from engine.retrieval.features import FEATURES, Matrix, SpaceView, Weighed, matc
 from engine.retrieval.frames import date_terms
 from engine.retrieval.question import Question
 from engine.retrieval.reading import Reading, read
+from engine.retrieval.wording import reasons, word
 from engine.text.folding import fold, path_key
 
 __all__ = ["FEATURES", "Candidate", "Evidence", "SpaceView", "gather"]
 
 _COVERAGE = FEATURES.index("coverage")
-_NAMED = 4
-"""At most so many words are named in one reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +48,7 @@ class Candidate:
 class Evidence:
     """`features` are aligned with `FEATURES`; `reasons` are plain words, best first.
 
+    `matched_terms` and `missing_terms` are words of the question as it spells them, identifiers aside.
     `pair` is the pair scorer's verdict, 0..1, `None` without one.
     """
 
@@ -73,8 +73,8 @@ def gather(question: Question, candidates: Sequence[Candidate], space: SpaceView
     fused = np.array([each.fused for each in candidates])
     rows = table(question, words, exact, soft, readings, dense, fused, space)
     return [
-        _evidence(question, words, each, reading, row, held)
-        for each, reading, row, held in zip(candidates, readings, rows, exact, strict=True)
+        _evidence(question, words, each, reading, row)
+        for each, reading, row in zip(candidates, readings, rows, strict=True)
     ]
 
 
@@ -109,44 +109,15 @@ def _stands_in(identifier: str, candidate: Candidate) -> bool:
     return re.search(rf"(?<!\w){re.escape(identifier)}(?!\w)", fold(candidate.content)) is not None
 
 
-def _evidence(
-    question: Question, words: Weighed, candidate: Candidate, reading: Reading, row: Matrix, held: Matrix
-) -> Evidence:
-    surfaces = {term.text: term.surface for term in reversed(question.analysis.terms)}
-    by_weight = sorted(
-        (place for place, term in enumerate(words.terms) if term in surfaces), key=lambda place: -words.weights[place]
-    )
-    matched = tuple(surfaces[words.terms[place]] for place in by_weight if held[place])
-    missing = tuple(surfaces[words.terms[place]] for place in by_weight if not held[place])
-    absent = tuple(sorted(question.identifiers - reading.identifiers))
+def _evidence(question: Question, words: Weighed, candidate: Candidate, reading: Reading, row: Matrix) -> Evidence:
+    wording = word(question, reading, dict(zip(words.terms, words.weights.tolist(), strict=True)))
+    whole = len(candidate.passage) == len(candidate.content)
     return Evidence(
         features=tuple(row.tolist()),
         coverage=float(row[_COVERAGE]),
         lexical=candidate.lexical,
-        matched_terms=matched,
-        missing_terms=missing,
-        missing_identifiers=absent,
-        reasons=_reasons(question, reading, matched, missing, absent, candidate.dense),
+        matched_terms=wording.matched,
+        missing_terms=wording.missing,
+        missing_identifiers=tuple(sorted(question.identifiers - reading.identifiers)),
+        reasons=reasons(question, reading, wording, candidate.passage, candidate.dense, whole=whole),
     )
-
-
-def _reasons(
-    question: Question,
-    reading: Reading,
-    matched: Sequence[str],
-    missing: Sequence[str],
-    absent: Sequence[str],
-    cosine: float,
-) -> tuple[str, ...]:
-    reasons = []
-    present = sorted(question.identifiers & reading.identifiers)
-    if present:
-        reasons.append(f"names {', '.join(present[:_NAMED])}")
-    if absent:
-        reasons.append(f"does not name {', '.join(absent[:_NAMED])}")
-    if matched:
-        reasons.append(f"has {len(matched)} of {len(matched) + len(missing)} words: {', '.join(matched[:_NAMED])}")
-    if missing:
-        reasons.append(f"no mention of {', '.join(repr(word) for word in missing[:_NAMED])}")
-    reasons.append(f"similar in meaning to {cosine:.2f}")
-    return tuple(reasons)

@@ -31,6 +31,7 @@ from engine.domain.outcome import (
     Label,
     Leg,
     Matches,
+    Nearest,
     NoMatch,
     NoMatchReason,
     Outcome,
@@ -52,7 +53,9 @@ from engine.retrieval.listing import list_all
 from engine.retrieval.pairs.protocol import PairScorer
 from engine.retrieval.pairs.reading import with_pair_scores
 from engine.retrieval.question import Question, understand
+from engine.retrieval.reading import read
 from engine.retrieval.request import Prepared, index_filter, prepare
+from engine.retrieval.wording import word
 from engine.store import access, memories
 from engine.store.database import Database
 from engine.text.folding import clean
@@ -348,6 +351,7 @@ class Searcher:
                 trace=trace,
                 notes=asked.notes,
                 missing_identifiers=_missing_everywhere(judged),
+                nearest=_nearest(asked.question, judged),
             )
         return Matches(
             hits=tuple(self._hit(each, principal) for each in shown),
@@ -494,6 +498,18 @@ def _final(judged: Judged, shown: set[str]) -> Verdict:
     if judged.memory.id in shown:
         return Verdict.RETURNED
     return Verdict.BEYOND_LIMIT if judged.verdict is Verdict.RETURNED else judged.verdict
+
+
+def _nearest(question: Question, judged: Sequence[Judged]) -> Nearest | None:
+    """The surest rejected record. What its passage lacks is missing only if all of it lacks that."""
+    best = max(judged, key=lambda each: (each.confidence, each.rank), default=None)
+    if best is None:
+        return None
+    found = best.evidence
+    elsewhere = set(word(question, read(best.memory.content), {}).matched) & set(found.missing_terms)
+    matched = (*found.matched_terms, *(each for each in found.missing_terms if each in elsewhere))
+    missing = (*found.missing_identifiers, *(each for each in found.missing_terms if each not in elsewhere))
+    return Nearest(best.memory.path, best.confidence, matched, missing)
 
 
 def _missing_everywhere(judged: Sequence[Judged]) -> tuple[str, ...]:

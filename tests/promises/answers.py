@@ -136,6 +136,7 @@ NO_MATCH = (
         "An explanation names every record that was considered, its verdict and the reasons, and changes no result.",
         "design 4.7",
         (
+            "retrieval/test_wording.py",
             "retrieval/test_search.py::test_explain_names_every_pooled_record_and_changes_no_result",
             "cli/test_asking.py::test_explain_shows_rejected_records_too",
             "cli/test_cards.py::test_a_trace_shows_every_record_that_was_considered_with_its_reasons",
