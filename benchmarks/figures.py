@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.evidence_tables import Table
+from engine.retrieval import measures
 
 Judged: TypeAlias = tuple[Table, NDArray[np.float64]]
 """A table and the confidence of every pooled record."""
-
-_SHOWN = 5
 
 
 def threshold_for(judged: Sequence[Judged], tier: str, rate: float) -> float:
@@ -34,9 +33,7 @@ def false_matches(judged: Judged, threshold: float, tier: str | None = None) -> 
 def found(judged: Judged, threshold: float) -> float | None:
     """Share of the answerable questions with a gold record among the first five at the threshold."""
     table, confidence = judged
-    order = np.argsort(-confidence, axis=1, kind="stable")[:, :_SHOWN]
-    gold, sure = np.take_along_axis(table.gold, order, 1), np.take_along_axis(confidence, order, 1)
-    hit: NDArray[np.bool_] = np.asarray((gold & (sure >= threshold)).any(axis=1))
+    hit = measures.found(confidence, table.gold, threshold)
     return float(hit[table.answerable].mean()) if table.answerable.any() else None
 
 
@@ -44,28 +41,19 @@ def auroc(judged: Judged) -> float | None:
     """Of the best confidence, answerable against no-match; ties count one half."""
     table, confidence = judged
     best = confidence.max(axis=1)
-    right, wrong = best[table.answerable], best[~table.answerable & (table.tier != "C")]
-    if not len(right) or not len(wrong):
-        return None
-    return float(np.mean([(right > each).mean() + (right == each).mean() / 2 for each in wrong]))
+    return measures.auroc(best[table.answerable], best[~table.answerable & (table.tier != "C")])
 
 
 def best_records(judged: Judged) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Confidence of each scored question's best record, and whether that record is right; no pool, no row."""
     table, confidence = judged
-    rows = np.flatnonzero((table.tier != "C") & table.present.any(axis=1))
-    best = np.argmax(confidence, axis=1)[rows]
-    return confidence[rows, best], table.gold[rows, best]
+    scored = np.asarray((table.tier != "C") & table.present.any(axis=1))
+    return measures.best(confidence[scored], table.gold[scored])
 
 
 def calibration_error(judged: Judged) -> float | None:
     """Expected calibration error of the best record's confidence, ten bins."""
-    sure, right = best_records(judged)
-    if not len(sure):
-        return None
-    bins = np.minimum(np.asarray(sure * 10).astype(int), 9)
-    gaps = [abs(sure[bins == each].mean() - right[bins == each].mean()) * (bins == each).sum() for each in set(bins)]
-    return float(sum(gaps) / len(sure))
+    return measures.calibration_error(*best_records(judged))
 
 
 def swept(judged: Sequence[Judged], rate: float = 0.05) -> tuple[float, float]:

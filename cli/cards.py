@@ -187,20 +187,26 @@ def show_trace(console: Console, trace: Sequence[Considered], threshold: float) 
     console.print()
     console.print(Text(f"Considered (threshold {threshold:.2f})", style="bold"))
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in ("confidence", "verdict", "path", "cosine", "bm25", "coverage", "reasons"):
+    paired = any(each.signals.pair is not None for each in trace)
+    signals = ("cosine", "bm25", "coverage", *(("pair",) if paired else ()))
+    for heading in ("confidence", "verdict", "path", *signals, "reasons"):
         table.add_column(heading, no_wrap=heading != "reasons", overflow="ellipsis" if heading == "path" else "fold")
     for each in trace:
-        dense = each.signals.dense
         table.add_row(
             f"{each.confidence:.2f}",
             Text(_VERDICT_WORDS[each.verdict], style="green" if each.verdict is Verdict.RETURNED else "dim"),
             Text(visible(each.path)),
-            "-" if dense is None else f"{dense:.2f}",
+            _two_places(each.signals.dense),
             f"{each.signals.lexical:.1f}",
             f"{each.signals.coverage:.2f}",
+            *([_two_places(each.signals.pair)] if paired else []),
             Text(visible(" · ".join(each.reasons))),
         )
     console.print(table)
+
+
+def _two_places(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
 
 
 def show_pack_notes(console: Console, pack: ContextPack) -> None:

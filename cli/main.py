@@ -11,6 +11,7 @@ import typer
 from cli.commands import (
     asking,
     browsing,
+    calibrate,
     care,
     demo,
     hook,
@@ -120,6 +121,7 @@ app.add_typer(token.app, name="token", rich_help_panel=_SERVE)
 app.add_typer(team.app, name="team", rich_help_panel=_SERVE)
 app.command("doctor", rich_help_panel=_CARE)(care.doctor)
 app.command("reindex", rich_help_panel=_CARE)(care.reindex)
+app.command("calibrate", rich_help_panel=_CARE)(calibrate.calibrate)
 
 
 def main() -> None:

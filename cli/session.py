@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cli.console import State
 from engine.domain.access import Principal, ReadableSpace, Space
+from engine.domain.calibration import CalibrationReport, Keep, LabelledQuestion
 from engine.domain.memory import (
     ForgetMode,
     Memory,
@@ -92,6 +93,17 @@ class Verbs(Protocol):
     def doctor(self, *, repair: bool = False) -> Report: ...
 
     def reindex(self, progress: Callable[[int, int], None] | None = None) -> int: ...
+
+    def calibrate(
+        self,
+        principal: Principal,
+        questions: Sequence[LabelledQuestion],
+        *,
+        keep: Keep = Keep.IF_BETTER,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> CalibrationReport: ...
+
+    def reset_calibration(self, principal: Principal) -> bool: ...
 
 
 def settings_of(state: State) -> Settings:

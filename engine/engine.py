@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
@@ -21,6 +22,7 @@ from typing import Any, Self
 import structlog
 
 from engine.domain.access import ALL_SCOPES, Principal, ReadableSpace, Space
+from engine.domain.calibration import CalibrationReport, Keep, LabelledQuestion
 from engine.domain.memory import (
     ForgetMode,
     Memory,
@@ -35,9 +37,12 @@ from engine.domain.query import ContextQuery, ListQuery, Query
 from engine.embedding.factory import create as create_embedder
 from engine.embedding.protocol import Embedder
 from engine.errors import MemvouchError
+from engine.retrieval import own_calibration
 from engine.retrieval.background import Backgrounds
 from engine.retrieval.calibration import Calibrator
 from engine.retrieval.context import recall_context
+from engine.retrieval.pairs.factory import create as create_pair_scorer
+from engine.retrieval.pairs.protocol import PairScorer
 from engine.retrieval.reader import Reader
 from engine.retrieval.search import Searcher
 from engine.settings import Settings
@@ -69,24 +74,33 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def _warm_up(embedder: Embedder) -> None:
-    """Load the model beside the opening of store and index."""
-    try:
-        embedder.warm_up()
-    except MemvouchError as error:
-        # The first call that needs the model meets the same error and raises it to its caller.
-        log.warning("warm_up_failed", error=str(error))
+def _warm_up(*models: Embedder | PairScorer) -> None:
+    """Load the models beside the opening of store and index."""
+    for model in models:
+        try:
+            model.warm_up()
+        except MemvouchError as error:
+            # The first call that needs the model meets the same error and raises it to its caller.
+            log.warning("warm_up_failed", model=model.id, error=str(error))
 
 
 class Engine:
     """Everything that Memvouch can do, for callers in this process."""
 
     def __init__(
-        self, settings: Settings, folder: Folder, database: Database, embedder: Embedder, *, for_reindex: bool
+        self,
+        settings: Settings,
+        folder: Folder,
+        database: Database,
+        embedder: Embedder,
+        *,
+        for_reindex: bool,
+        pair_scorer: PairScorer | None = None,
     ) -> None:
         """Use `open`. Takes ownership of the folder and the database."""
         self.settings = settings
         self.embedder = embedder
+        self.pair_scorer = pair_scorer
         self.database = database
         self._warming: Thread | None = None
         self._folder = folder
@@ -98,10 +112,11 @@ class Engine:
             database,
             lambda: self._applier.index,
             embedder,
-            Calibrator.load(embedder.id, settings.data_dir),
+            self._load_calibrator(),
             self._backgrounds,
             pool_size=settings.pool_size,
             operating_point=settings.operating_point,
+            pair_scorer=pair_scorer,
         )
         self._reader = Reader(database)
         self._rememberer = Rememberer(database, embedder, self._applier)
@@ -114,10 +129,17 @@ class Engine:
             self._keeper.start()
 
     @classmethod
-    def open(cls, settings: Settings, *, embedder: Embedder | None = None, for_reindex: bool = False) -> Self:
+    def open(
+        cls,
+        settings: Settings,
+        *,
+        embedder: Embedder | None = None,
+        pair_scorer: PairScorer | None = None,
+        for_reindex: bool = False,
+    ) -> Self:
         """Open a data folder, finish what a crash left, start the keeper.
 
-        `embedder` takes the place of the one that the settings name.
+        `embedder` and `pair_scorer` take the place of those that the settings name.
 
         `for_reindex` opens a folder whose index another embedder built; such an engine can only
         `reindex`.
@@ -129,7 +151,9 @@ class Engine:
         """
         with ExitStack() as stack:
             embedder = embedder or create_embedder(settings)
-            warming = Thread(target=_warm_up, args=(embedder,), name="memvouch-warm-up", daemon=True)
+            pair_scorer = pair_scorer or create_pair_scorer(settings)
+            models = (embedder,) if pair_scorer is None else (embedder, pair_scorer)
+            warming = Thread(target=_warm_up, args=models, name="memvouch-warm-up", daemon=True)
             warming.start()
             # An interpreter that ends while the model's library still starts up aborts.
             stack.callback(warming.join)
@@ -137,7 +161,7 @@ class Engine:
             stack.callback(folder.close)
             database = Database.open(settings.store_url)
             stack.callback(database.close)
-            engine = cls(settings, folder, database, embedder, for_reindex=for_reindex)
+            engine = cls(settings, folder, database, embedder, for_reindex=for_reindex, pair_scorer=pair_scorer)
             engine._warming = warming
             stack.pop_all()
         return engine
@@ -301,9 +325,40 @@ class Engine:
         with self._applier.paused():
             self._tend()
             report = doctor.examine(self.database, self._applier.index, self.embedder, ANALYSIS_VERSION, utc_now())
-            if not repair or report.equal:
-                return report
-            return doctor.repair(self.database, self._applier.index, self.embedder, report, utc_now())
+            if repair and not report.equal:
+                report = doctor.repair(self.database, self._applier.index, self.embedder, report, utc_now())
+        scorer = self.pair_scorer.id if self.pair_scorer else None
+        return replace(report, pair_scorer=scorer, calibration=self._searcher.calibrated_by)
+
+    def calibrate(
+        self,
+        principal: Principal,
+        questions: Sequence[LabelledQuestion],
+        *,
+        keep: Keep = Keep.IF_BETTER,
+        progress: Progress | None = None,
+    ) -> CalibrationReport:
+        """Fit a calibration on labelled questions and, as `keep` says, put it to use at once.
+
+        Raises `InvalidRequest` for labels that cannot be used, `Forbidden` without the scope
+        memory:admin, `Unavailable` while anything that weighs a record is down.
+        """
+        now = utc_now()
+        own_calibration.check(self.database, principal, questions, now)
+        asked = own_calibration.ask(self._searcher, principal, questions, now, progress)
+        scorer = self.pair_scorer.id if self.pair_scorer else None
+        fitted = own_calibration.fit(asked, self.embedder.id, scorer, self.settings.operating_point, now)
+        if keep is Keep.NEVER or (keep is Keep.IF_BETTER and not fitted.report.better):
+            return fitted.report
+        fitted.write(self.settings.data_dir)
+        self._searcher.use(self._load_calibrator())
+        return replace(fitted.report, written=True)
+
+    def reset_calibration(self, principal: Principal) -> bool:
+        """Go back to the shipped calibration at once. Says whether there was one of the user's own."""
+        existed = own_calibration.reset(self.settings.data_dir, principal)
+        self._searcher.use(self._load_calibrator())
+        return existed
 
     def reindex(self, progress: Progress | None = None) -> int:
         """Build the index anew with the present embedder while reads go on. Returns records written."""
@@ -315,6 +370,13 @@ class Engine:
     def sweep_expired(self) -> int:
         """Take expired records out of statistics and index; reads hide them at once without it."""
         return sweep_expired(self.database, self._applier, utc_now())
+
+    def _load_calibrator(self) -> Calibrator:
+        scorer = self.pair_scorer.id if self.pair_scorer else None
+        calibrator = Calibrator.load(self.embedder.id, self.settings.data_dir, scorer)
+        if calibrator.notice:
+            log.warning("own_calibration_left_aside", reason=calibrator.notice)
+        return calibrator
 
     @property
     def _journal_path(self) -> Path:

@@ -13,7 +13,8 @@
     ├── Unavailable               a part that the request needs is down; trying again may help
     │   ├── StoreUnavailable
     │   ├── IndexUnavailable
-    │   └── EmbedderUnavailable
+    │   ├── EmbedderUnavailable
+    │   └── PairScorerUnavailable
     └── SetupError                a person has to act; the message names the command
         ├── FolderBusy            another process has the data folder open
         ├── EmbedderMismatch      the index was built by another embedder or tokenizer
@@ -92,6 +93,10 @@ class IndexUnavailable(Unavailable):
 
 class EmbedderUnavailable(Unavailable):
     """The embedder does not answer."""
+
+
+class PairScorerUnavailable(Unavailable):
+    """The pair scorer does not answer."""
 
 
 class SetupError(MemvouchError):

@@ -19,6 +19,7 @@ import httpx
 from api.host import wire
 from api.host.connection import HostConnection, is_repeat
 from engine.domain.access import Principal, ReadableSpace, Space
+from engine.domain.calibration import CalibrationReport, Keep, LabelledQuestion
 from engine.domain.memory import ForgetMode, Memory, MemoryPatch, MemoryVersion, NewMemory, StateUpdate, Written
 from engine.domain.outcome import ContextPack, Explanation, Outcome, Page
 from engine.domain.query import ContextQuery, ListQuery, Query
@@ -177,6 +178,22 @@ class RemoteEngine:
         """Progress is not reported over the socket; reads go on meanwhile."""
         written: int = self._call("reindex")
         return written
+
+    def calibrate(
+        self,
+        principal: Principal,
+        questions: Sequence[LabelledQuestion],
+        *,
+        keep: Keep = Keep.IF_BETTER,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> CalibrationReport:
+        """Progress is not reported over the socket."""
+        report: CalibrationReport = self._call("calibrate", principal, questions, keep=keep)
+        return report
+
+    def reset_calibration(self, principal: Principal) -> bool:
+        existed: bool = self._call("reset_calibration", principal)
+        return existed
 
     def _call(
         self,

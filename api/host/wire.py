@@ -26,6 +26,7 @@ from engine.engine import Engine
 from engine.errors import MemvouchError, Unavailable
 
 VERBS = (
+    "calibrate",
     "create_space",
     "delete_space",
     "doctor",
@@ -38,6 +39,7 @@ VERBS = (
     "reindex",
     "remember",
     "remember_many",
+    "reset_calibration",
     "restore",
     "search",
     "space",

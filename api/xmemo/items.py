@@ -151,6 +151,7 @@ def signals(found: Signals) -> Mapping[str, Any]:
         "dense": found.dense,
         "lexical": found.lexical,
         "coverage": found.coverage,
+        "pair": found.pair,
         "legs": sorted(leg.value for leg in found.legs),
         "matched_terms": list(found.matched_terms),
         "missing_terms": list(found.missing_terms),

@@ -115,6 +115,8 @@ def _show_report(console: Console, report: Report, data_dir: str) -> None:
         ("index", f"{report.index.engine}, {report.index.points:,} points, {report.index.path}"),
         ("embedder", report.embedder_id),
         ("text analysis", report.analysis_version),
+        ("pair scorer", report.pair_scorer or "none"),
+        ("calibration", report.calibration),
     ]
     cards.print_facts(console, rows)
     if not report.equal:

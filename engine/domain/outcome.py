@@ -10,12 +10,13 @@ from engine.domain.memory import Memory
 
 
 class Leg(StrEnum):
-    """A way by which candidates are found."""
+    """A way by which candidates are found; `PAIR` finds none, it reads those that were found."""
 
     DENSE = "dense"
     LEXICAL = "lexical"
     WORKING = "working"
     EXACT = "exact"
+    PAIR = "pair"
 
 
 class NoMatchReason(StrEnum):
@@ -66,7 +67,7 @@ class Signals:
 
     `dense` is a cosine in -1..1 or `None` when the dense leg did not see the record; `lexical` is
     BM25 with the space's own statistics, >= 0; `coverage` is the IDF share of the query's terms
-    that the record has, 0..1.
+    that the record has, 0..1; `pair` is the pair scorer's verdict, 0..1, `None` without a scorer.
     """
 
     dense: float | None
@@ -77,6 +78,7 @@ class Signals:
     missing_terms: tuple[str, ...] = ()
     missing_identifiers: tuple[str, ...] = ()
     features: tuple[tuple[str, float], ...] = ()
+    pair: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,11 @@ figures, analysis version). `confidence` is its probability, then three rules th
   unless it says a rare word of which the record knows nothing;
 - a record that says exactly what the question says is a match: at least `VERBATIM`.
 
-`ranking` orders records of one question; it mixes the log-odds with the pool's fused score.
+A calibration of the user's own (`memvouch calibrate`) is the shipped model with a blend on top. It is
+left aside, with a notice, if it was fitted for another embedder, text analysis or pair scorer.
+
+`ranking` orders records of one question; it mixes the log-odds with the pool's fused score, and with
+the pair score unless the confidence knows it already.
 An embedder without a model of its own gets `lexical_only`, which looks at no cosine at all: its
 confidence is honest and lower.
 """
@@ -19,7 +23,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +31,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import CorruptData
+from engine.retrieval.blend import NEARNESS, Blend, logit, sigmoid
 from engine.retrieval.evidence import FEATURES, Evidence
 from engine.retrieval.trees import Trees
+from engine.text.analysis import ANALYSIS_VERSION
 
 MODELS = Path(__file__).parent / "models"
 LEXICAL_ONLY = "lexical_only"
@@ -46,12 +52,18 @@ LACKING = 0.65
 
 VERBATIM = 0.995
 
+PAIR_WEIGHT = 6.0
+"""What a pair score from 0 to 1 adds to the log-odds that order the records."""
+
 _COLUMN = {name: place for place, name in enumerate(FEATURES)}
 
 
 @dataclass(frozen=True, slots=True)
 class Calibrator:
-    """One fitted model. `thresholds` are named operating points; `provenance` says where it is from."""
+    """One fitted model. `thresholds` are named operating points; `provenance` says where it is from.
+
+    `own` if the user fitted it; `notice` says why a calibration of the user's own was left aside.
+    """
 
     trees: Trees
     knots: NDArray[np.float64]
@@ -59,24 +71,29 @@ class Calibrator:
     fusion_weight: float
     thresholds: Mapping[str, float]
     provenance: Mapping[str, Any]
+    blend: Blend | None = None
+    own: bool = False
+    notice: str | None = None
 
     @classmethod
-    def load(cls, embedder_id: str, override: Path | None = None) -> Calibrator:
-        """The user's own model in the folder `override` if it is for this embedder, else the shipped one.
+    def load(cls, embedder_id: str, override: Path | None = None, pair_scorer_id: str | None = None) -> Calibrator:
+        """The user's own model in the folder `override` if it is for what is in use, else the shipped one.
 
         Raises `CorruptData` if the user's model cannot be read.
         """
+        notice = None
         own = override / OWN_CALIBRATION if override is not None else None
         if own is not None and own.exists():
             try:
                 stored = json.loads(own.read_text("utf-8"))
-                if stored["embedder"] == embedder_id:
-                    return cls.from_stored(stored)
+                notice = _other_parts(stored, embedder_id, pair_scorer_id)
+                if notice is None:
+                    return replace(cls.from_stored(stored), own=True)
             except (ValueError, KeyError, TypeError) as error:
-                raise CorruptData(f"{own} is no calibration ({error}); fit it again or remove it") from error
-        shipped = (json.loads(path.read_text("utf-8")) for path in sorted(MODELS.glob("*.json")))
-        models = {stored["embedder"]: stored for stored in shipped}
-        return cls.from_stored(models.get(embedder_id, models[LEXICAL_ONLY]))
+                raise CorruptData(
+                    f"{own} is no calibration ({error}); remove it, then run `memvouch calibrate` again"
+                ) from error
+        return replace(cls.from_stored(shipped_form(embedder_id)), notice=notice)
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> Calibrator:
@@ -88,20 +105,59 @@ class Calibrator:
             fusion_weight=float(stored["fusion_weight"]),
             thresholds={name: float(value) for name, value in stored["thresholds"].items()},
             provenance=stored["provenance"],
+            blend=Blend.load(stored["blend"]) if "blend" in stored else None,
         )
+
+    @property
+    def origin(self) -> str:
+        """Where the model is from, in words for a person."""
+        if self.own:
+            made = {name: self.provenance.get(name, "?") for name in ("made_at", "answerable", "unanswerable")}
+            return "your own, fitted {made_at} on {answerable} answerable and {unanswerable} other questions".format(
+                **made
+            )
+        shipped = f"shipped, made by {self.provenance.get('made_by', '?')}"
+        return f"{shipped}; {self.notice}" if self.notice else shipped
+
+    @property
+    def needs_pairs(self) -> bool:
+        """Whether a confidence is only what it says with the pair scorer's help."""
+        return self.blend is not None and self.blend.paired is not None
 
     def confidence(self, evidence: Sequence[Evidence]) -> NDArray[np.float64]:
         """Probability in 0..1 that each record answers the question, shape (records,)."""
         if not evidence:
             return np.zeros(0)
         table = _table(evidence)
-        return under_rules(np.interp(self.trees.score(table), self.knots, self.heights), table)
+        fitted = np.interp(self.trees.score(table), self.knots, self.heights)
+        if self.blend is not None:
+            fitted = self.blend.confidence(fitted, nearness(table), pair_scores(evidence))
+        return under_rules(fitted, table)
 
     def ranking(self, evidence: Sequence[Evidence], confidence: NDArray[np.float64]) -> NDArray[np.float64]:
         """Positive scores that order the records of one question by evidence and `confidence`, shape (records,)."""
-        sure = np.clip(confidence, 1e-6, 1 - 1e-6)
         fused = np.array([each.features[_COLUMN["fused"]] for each in evidence])
-        return np.asarray(1 / (1 + np.exp(-(np.log(sure / (1 - sure)) + self.fusion_weight * fused))))
+        log_odds = logit(confidence) + self.fusion_weight * fused
+        if not self.needs_pairs:
+            log_odds += PAIR_WEIGHT * np.nan_to_num(pair_scores(evidence), nan=0.0)
+        return sigmoid(log_odds)
+
+
+def shipped_form(embedder_id: str) -> dict[str, Any]:
+    """The stored form of the shipped model for an embedder: its own, or `lexical_only`."""
+    shipped = (json.loads(path.read_text("utf-8")) for path in sorted(MODELS.glob("*.json")))
+    models: dict[str, dict[str, Any]] = {stored["embedder"]: stored for stored in shipped}
+    return models.get(embedder_id, models[LEXICAL_ONLY])
+
+
+def nearness(table: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """The columns of (records, features) that a blend reads, by name."""
+    return {name: table[:, _COLUMN[name]] for name in NEARNESS}
+
+
+def pair_scores(evidence: Sequence[Evidence]) -> NDArray[np.float64]:
+    """Pair scores in 0..1, NaN where there is none, shape (records,)."""
+    return np.array([np.nan if each.pair is None else each.pair for each in evidence], np.float64)
 
 
 def under_rules(confidence: NDArray[np.float64], table: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -115,6 +171,22 @@ def under_rules(confidence: NDArray[np.float64], table: NDArray[np.float64]) -> 
     ruled = np.where(named, np.maximum(ruled, NAMED), ruled)
     ruled = np.where(verbatim, np.maximum(ruled, VERBATIM), ruled)
     return np.asarray(np.where((missing > 0) & (met == 0), ruled * VETO_SHARE, ruled))
+
+
+def _other_parts(stored: Mapping[str, Any], embedder_id: str, pair_scorer_id: str | None) -> str | None:
+    """Why a calibration of the user's own does not fit what is in use, if so."""
+    scorer = stored.get("blend", {}).get("scorer")
+    for part, fitted_for, in_use in (
+        ("embedder", stored["embedder"], embedder_id),
+        ("text analysis", stored["analysis_version"], ANALYSIS_VERSION),
+        ("pair scorer", scorer, scorer if scorer is None else pair_scorer_id),
+    ):
+        if fitted_for != in_use:
+            return (
+                f"your own calibration is not used: it was fitted with the {part} {fitted_for}, in use is "
+                f"{in_use or 'none'}; run `memvouch calibrate` again, or `memvouch calibrate --reset`"
+            )
+    return None
 
 
 def _table(evidence: Sequence[Evidence]) -> NDArray[np.float64]:

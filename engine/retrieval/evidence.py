@@ -47,7 +47,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """`features` are aligned with `FEATURES`; `reasons` are plain words, best first."""
+    """`features` are aligned with `FEATURES`; `reasons` are plain words, best first.
+
+    `pair` is the pair scorer's verdict, 0..1, `None` without one.
+    """
 
     features: tuple[float, ...]
     coverage: float
@@ -56,6 +59,7 @@ class Evidence:
     missing_terms: tuple[str, ...]
     missing_identifiers: tuple[str, ...]
     reasons: tuple[str, ...]
+    pair: float | None = None
 
 
 def gather(question: Question, candidates: Sequence[Candidate], space: SpaceView) -> list[Evidence]:

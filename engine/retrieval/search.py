@@ -40,7 +40,7 @@ from engine.domain.outcome import (
 )
 from engine.domain.query import LIST_ALL, Mode, Query
 from engine.embedding.protocol import Embedder, Vectors
-from engine.errors import EmbedderUnavailable, Forbidden, Unavailable
+from engine.errors import EmbedderUnavailable, Forbidden, InvalidRequest, PairScorerUnavailable, Unavailable
 from engine.index.protocol import Index
 from engine.retrieval import arrange, policy
 from engine.retrieval.background import Backgrounds
@@ -49,6 +49,8 @@ from engine.retrieval.evidence import FEATURES, Candidate, Evidence, SpaceView, 
 from engine.retrieval.fusion import Fused
 from engine.retrieval.legs import gather_pool, lexical_weights
 from engine.retrieval.listing import list_all
+from engine.retrieval.pairs.protocol import PairScorer
+from engine.retrieval.pairs.reading import with_pair_scores
 from engine.retrieval.question import Question, understand
 from engine.retrieval.request import Prepared, index_filter, prepare
 from engine.store import access, memories
@@ -78,8 +80,12 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question as the legs need it: one vector per window, none if the embedder is down."""
+    """A question as the legs need it: one vector per window, none if the embedder is down.
 
+    `text` is its first window, which is what a pair scorer reads of it.
+    """
+
+    text: str
     question: Question
     vectors: tuple[Vectors, ...]
     degraded: tuple[Degraded, ...]
@@ -106,6 +112,7 @@ class Searcher:
         *,
         pool_size: int,
         operating_point: str,
+        pair_scorer: PairScorer | None = None,
     ) -> None:
         self._database = database
         self._index = index
@@ -113,7 +120,22 @@ class Searcher:
         self._calibrator = calibrator
         self._backgrounds = backgrounds
         self._pool_size = pool_size
-        self.threshold = calibrator.thresholds[operating_point]
+        self._operating_point = operating_point
+        self._pair_scorer = pair_scorer
+
+    @property
+    def threshold(self) -> float:
+        """The confidence that strict asks for, 0..1."""
+        return self._calibrator.thresholds[self._operating_point]
+
+    @property
+    def calibrated_by(self) -> str:
+        """Where the calibration in use is from, in words."""
+        return self._calibrator.origin
+
+    def use(self, calibrator: Calibrator) -> None:
+        """Judge by another calibration from the next question on."""
+        self._calibrator = calibrator
 
     def search(self, principal: Principal, query: Query, now: datetime) -> Outcome:
         """Answer one question.
@@ -134,10 +156,26 @@ class Searcher:
             asked = self._ask(prepared)
             judged, degraded = self._judge_all(connection, principal, spaces, prepared, asked)
             outcome = self._decide(connection, principal, spaces, prepared, asked, judged, degraded)
-        if isinstance(outcome, NoMatch) and outcome.degraded:
-            failed = ", ".join(f"{each.leg.value}: {each.reason}" for each in outcome.degraded)
-            raise Unavailable(f"cannot tell whether anything matches while a leg is down ({failed})")
+        # A pair scorer whose score the confidence needs has raised by itself; otherwise it only orders.
+        legs = [each for each in outcome.degraded if each.leg is not Leg.PAIR]
+        if isinstance(outcome, NoMatch) and legs:
+            raise Unavailable(f"cannot tell whether anything matches while a leg is down ({_failed(legs)})")
         return outcome
+
+    def pooled(self, principal: Principal, query: Query, now: datetime) -> list[Judged]:
+        """All records that evidence looks at for a question, judged, in no order.
+
+        Raises as `search` does, and `Unavailable` if any leg or the pair scorer is down.
+        """
+        prepared = prepare(query, now)
+        if prepared.text == LIST_ALL:
+            raise InvalidRequest(f"{LIST_ALL} is no question", field="query")
+        with self._database.reading() as connection:
+            spaces = readable_spaces(connection, principal, query.spaces)
+            judged, degraded = self._judge_all(connection, principal, spaces, prepared, self._ask(prepared))
+        if degraded:
+            raise Unavailable(f"not everything that weighs a record answers ({_failed(degraded)})")
+        return judged
 
     def consider(self, principal: Principal, memory: Memory, text: str, now: datetime) -> Considered:
         """The verdict on one record for a question, as strict mode would pass it."""
@@ -152,17 +190,18 @@ class Searcher:
 
     def _ask(self, prepared: Prepared) -> _Asked:
         texts = self._windows(prepared.text)
-        notes = (f"the query was read in {len(texts)} windows",) if len(texts) > 1 else ()
+        reader = "" if self._pair_scorer is None else "; the pair scorer read the first"
+        notes = (f"the query was read in {len(texts)} windows{reader}",) if len(texts) > 1 else ()
         supposed = self._windows(clean(prepared.query.hypothetical_answer or "").strip())
         try:
             vectors = [self._embedder.embed_query(text) for text in (*texts, *supposed)]
         except EmbedderUnavailable as error:
             question = understand(prepared.text, np.zeros(self._embedder.dimension, np.float32))
-            return _Asked(question, (), (Degraded(Leg.DENSE, str(error)),), notes)
+            return _Asked(texts[0], question, (), (Degraded(Leg.DENSE, str(error)),), notes)
         mean = np.mean(vectors[: len(texts)], axis=0)
         norm = float(np.linalg.norm(mean))
         question = understand(prepared.text, np.asarray(mean / norm if norm else mean, np.float32))
-        return _Asked(question, tuple(vectors), (), notes)
+        return _Asked(texts[0], question, tuple(vectors), (), notes)
 
     def _windows(self, text: str) -> list[str]:
         """A text in pieces that the embedder can read; none for a blank one."""
@@ -215,6 +254,7 @@ class Searcher:
             return [], pool.degraded
         candidates = [_candidate(found[each.record_id], each) for each in kept]
         evidence = _gather_stably(asked.question, candidates, view, self._pool_size + pinned)
+        evidence, unread = self._read_pairs(asked, candidates, evidence, prepared.query.mode)
         confidence = self._calibrator.confidence(evidence)
         ranking = self._calibrator.ranking(evidence, confidence)
         threshold = self.threshold if prepared.query.min_confidence is None else prepared.query.min_confidence
@@ -235,7 +275,24 @@ class Searcher:
             )
             for row, each in enumerate(kept)
         ]
-        return judged, pool.degraded
+        return judged, (*pool.degraded, *unread)
+
+    def _read_pairs(
+        self, asked: _Asked, candidates: Sequence[Candidate], evidence: list[Evidence], mode: Mode
+    ) -> tuple[list[Evidence], tuple[Degraded, ...]]:
+        """The evidence with pair scores, or without them and why.
+
+        Strict raises `PairScorerUnavailable` if its calibration knows the score: a threshold that was
+        fitted with it promises nothing without it.
+        """
+        if self._pair_scorer is None:
+            return evidence, ()
+        try:
+            return with_pair_scores(self._pair_scorer, asked.text, candidates, evidence), ()
+        except PairScorerUnavailable as error:
+            if mode is Mode.STRICT and self._calibrator.needs_pairs:
+                raise
+            return evidence, (Degraded(Leg.PAIR, str(error)),)
 
     @staticmethod
     def _working_states(connection: Connection, space: ReadableSpace, prepared: Prepared) -> dict[str, Memory]:
@@ -364,7 +421,12 @@ def signals(judged: Judged) -> Signals:
         missing_terms=evidence.missing_terms,
         missing_identifiers=evidence.missing_identifiers,
         features=tuple(zip(FEATURES, evidence.features, strict=True)),
+        pair=evidence.pair,
     )
+
+
+def _failed(degraded: Sequence[Degraded]) -> str:
+    return ", ".join(f"{each.leg.value}: {each.reason}" for each in degraded)
 
 
 def _as_pool(found: Mapping[str, Memory]) -> dict[str, Fused]:

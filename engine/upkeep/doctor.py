@@ -20,7 +20,7 @@ BATCH = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What was found. `equal` is the verdict."""
+    """What was found. `equal` is the verdict; `calibration` says where the confidences are from."""
 
     records: int
     indexed: int
@@ -32,6 +32,8 @@ class Report:
     analysis_version: str
     database: str
     repaired: int = 0
+    pair_scorer: str | None = None
+    calibration: str = ""
 
     @property
     def equal(self) -> bool:

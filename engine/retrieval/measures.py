@@ -1,0 +1,58 @@
+"""What confidences are worth, measured on labelled questions.
+
+Confidences and labels of `n` questions with up to `m` records each: `confidence` (n, m), 0 where
+there is no record, and `gold` (n, m), which records answer.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float64]
+Marks = NDArray[np.bool_]
+
+SHOWN = 5
+_BINS = 10
+
+
+def found(confidence: Matrix, gold: Marks, threshold: float | Matrix) -> Marks:
+    """Whether a gold record is among the first five at the threshold (one, or one a question), shape (n,)."""
+    order = np.argsort(-confidence, axis=1, kind="stable")[:, :SHOWN]
+    sure = np.take_along_axis(confidence, order, 1)
+    return np.asarray((np.take_along_axis(gold, order, 1) & (sure >= np.reshape(threshold, (-1, 1)))).any(axis=1))
+
+
+def best(confidence: Matrix, gold: Marks) -> tuple[Matrix, Marks]:
+    """Confidence of each question's best record, and whether that one is gold, both (n,)."""
+    rows, columns = np.arange(len(confidence)), np.argmax(confidence, axis=1)
+    return confidence[rows, columns], gold[rows, columns]
+
+
+def auroc(right: Matrix, wrong: Matrix) -> float | None:
+    """The chance that one of `right` lies above one of `wrong`; ties count one half. `None` if either is empty."""
+    if not len(right) or not len(wrong):
+        return None
+    return float(np.mean([(right > each).mean() + (right == each).mean() / 2 for each in wrong]))
+
+
+def calibration_error(sure: Matrix, right: Marks) -> float | None:
+    """Expected calibration error in ten bins; `None` without questions."""
+    if not len(sure):
+        return None
+    bins = np.minimum(np.asarray(sure * _BINS).astype(int), _BINS - 1)
+    gaps = [abs(sure[bins == each].mean() - right[bins == each].mean()) * (bins == each).sum() for each in set(bins)]
+    return float(sum(gaps) / len(sure))
+
+
+def squared_error(sure: Matrix, right: Marks) -> float:
+    """Mean squared error of the confidence (Brier score); lowest for the honest probability."""
+    return float(np.mean((sure - right) ** 2))
+
+
+def threshold_for(wrong: Matrix, rate: float) -> float:
+    """The lowest threshold (in steps of 0.005) that at most this share of `wrong` reaches; 1.0 if none is."""
+    for step in range(1, 200):
+        if (wrong >= step / 200).mean() <= rate:
+            return step / 200
+    return 1.0

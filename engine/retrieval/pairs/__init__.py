@@ -1,0 +1,1 @@
+"""A second look at the pool: a model that reads question and passage together."""
