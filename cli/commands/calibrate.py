@@ -30,9 +30,6 @@ def calibrate(
         Path | None,
         typer.Argument(
             metavar="[LABELLED]",
-            exists=True,
-            dir_okay=False,
-            allow_dash=True,
             help='JSON Lines of {"query", "relevant": [memory ids]}; [] means that nothing stored answers.',
         ),
     ] = None,
@@ -96,7 +93,10 @@ def _read(path: Path) -> list[LabelledQuestion]:
     from engine.errors import InvalidRequest
 
     line_form = TypeAdapter(LabelledQuestion)
-    data = sys.stdin.buffer.read() if path == _STDIN else path.read_bytes()
+    try:
+        data = sys.stdin.buffer.read() if path == _STDIN else path.read_bytes()
+    except OSError as error:
+        raise InvalidRequest(f"{path} cannot be read: {error.strerror}", field="labelled") from None
     questions, faults = [], []
     for number, line in enumerate(data.splitlines(), start=1):
         if not line.strip():

@@ -16,11 +16,16 @@ SHOWN = 5
 _BINS = 10
 
 
+def answers(confidence: Matrix, gold: Marks) -> Matrix:
+    """Confidence of the surest gold record among the first five of each question, -1 if none is, shape (n,)."""
+    order = np.argsort(-confidence, axis=1, kind="stable")[:, :SHOWN]
+    sure, right = np.take_along_axis(confidence, order, 1), np.take_along_axis(gold, order, 1)
+    return np.asarray(np.where(right, sure, -1.0).max(axis=1))
+
+
 def found(confidence: Matrix, gold: Marks, threshold: float | Matrix) -> Marks:
     """Whether a gold record is among the first five at the threshold (one, or one a question), shape (n,)."""
-    order = np.argsort(-confidence, axis=1, kind="stable")[:, :SHOWN]
-    sure = np.take_along_axis(confidence, order, 1)
-    return np.asarray((np.take_along_axis(gold, order, 1) & (sure >= np.reshape(threshold, (-1, 1)))).any(axis=1))
+    return answers(confidence, gold) >= threshold
 
 
 def best(confidence: Matrix, gold: Marks) -> tuple[Matrix, Marks]:
@@ -50,9 +55,14 @@ def squared_error(sure: Matrix, right: Marks) -> float:
     return float(np.mean((sure - right) ** 2))
 
 
-def threshold_for(wrong: Matrix, rate: float) -> float:
-    """The lowest threshold (in steps of 0.005) that at most this share of `wrong` reaches; 1.0 if none is."""
+def threshold_for(right: Matrix, wrong: Matrix, rate: float) -> float:
+    """A threshold that at most this share of `wrong` reaches; 1.0 if there is none below.
+
+    From the lowest such one (in steps of 0.005) it is moved up half of the way to the nearest of
+    `right`, which costs no answer and leaves room on both sides.
+    """
     for step in range(1, 200):
-        if (wrong >= step / 200).mean() <= rate:
-            return step / 200
+        lowest = step / 200
+        if (wrong >= lowest).mean() <= rate:
+            return float(lowest + right[right >= lowest].min()) / 2 if (right >= lowest).any() else lowest
     return 1.0

@@ -10,7 +10,8 @@ judged by a fit on the other, which gives the figures and the confidences that t
 read from. The blend that is kept is fitted on all of them.
 
 A fit is better if its confidences have no larger squared error than the shipped ones on held-out
-halves, and if at the operating point in use it does not both find less and let more through.
+halves, and if at the operating point in use it does not find less and let more through; one question
+more or less is no difference.
 """
 
 from __future__ import annotations
@@ -168,9 +169,9 @@ def fit(asked: Asked, embedder_id: str, pair_scorer_id: str | None, operating_po
         fitted = replace(shipped, blend=_fit_blend(asked, shipped, pair_scorer_id, ~half))
         confidence = asked.confidence(fitted)
         after[half] = confidence[half]
-        for name, threshold in _thresholds(confidence[~half & ~asked.answerable]).items():
+        for name, threshold in _thresholds(confidence, asked, ~half).items():
             at[name][half] = threshold
-    thresholds = _thresholds(after[~asked.answerable])
+    thresholds = _thresholds(after, asked, everything)
     old = {name: np.full(len(before), shipped.thresholds[name]) for name in OPERATING_POINTS}
     unanswerable = int((~asked.answerable).sum())
     report = CalibrationReport(
@@ -262,10 +263,11 @@ def _fit_blend(asked: Asked, shipped: Calibrator, pair_scorer_id: str | None, ch
     return blend.Blend(alone, blend.fit({**columns, blend.PAIR: pairs}, right), pair_scorer_id)
 
 
-def _thresholds(unanswerable: Matrix) -> dict[str, float]:
-    """By name, from the confidences (n, m) of unanswerable questions."""
-    best = unanswerable.max(axis=1)
-    return {name: measures.threshold_for(best, rate) for name, rate in OPERATING_POINTS.items()}
+def _thresholds(confidence: Matrix, asked: Asked, chosen: Marks) -> dict[str, float]:
+    """By name, from the confidences (n, m) of the chosen questions."""
+    right = measures.answers(confidence, asked.gold)[chosen & asked.answerable]
+    wrong = confidence.max(axis=1)[chosen & ~asked.answerable]
+    return {name: round(measures.threshold_for(right, wrong, rate), 4) for name, rate in OPERATING_POINTS.items()}
 
 
 def _figures(confidence: Matrix, asked: Asked, thresholds: Mapping[str, Matrix]) -> CalibrationFigures:
@@ -289,8 +291,9 @@ def _compared(report: CalibrationReport, point: str) -> CalibrationReport:
     if after.squared_error > before.squared_error:
         why = f"squared error of the confidence {after.squared_error:.4f} against {before.squared_error:.4f} as shipped"
         return replace(report, why=why)
-    less, more = before.hit5[point] - after.hit5[point], after.false_matches[point] - before.false_matches[point]
-    if less >= 0 and more >= 0 and (less or more):
+    less = round((before.hit5[point] - after.hit5[point]) * report.answerable)
+    more = round((after.false_matches[point] - before.false_matches[point]) * report.unanswerable)
+    if less >= 0 and more >= 0 and less + more > 1:
         why = (
             f"at the point `{point}` it finds {after.hit5[point]:.3f} against {before.hit5[point]:.3f} as shipped and "
             f"lets {after.false_matches[point]:.3f} through against {before.false_matches[point]:.3f}"
