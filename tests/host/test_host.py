@@ -19,12 +19,14 @@ from api.host import wire
 from api.host.remote import RemoteEngine
 from api.host.start import HOST_FILE, living_socket
 from api.options import MAX_BODY_BYTES
+from engine.domain.calibration import LEAST_ANSWERABLE, LEAST_UNANSWERABLE, Keep, LabelledQuestion
 from engine.domain.memory import ForgetMode, MemoryPatch, NewMemory, StateUpdate, WriteStatus
 from engine.domain.outcome import Matches, NoMatch
 from engine.domain.query import ContextQuery, ListQuery, Mode, Query
 from engine.engine import Engine
 from engine.errors import Conflict, InvalidRequest, MemvouchError, NotFound, Unavailable
 from engine.store.ids import new_id
+from tests.field_cases.facts import facts
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +73,27 @@ def test_every_verb_gives_over_the_socket_what_the_engine_gives(folder: Path) ->
         assert engine.forget(me, state.id, ForgetMode.HARD) is None
         assert engine.doctor().equal
         assert engine.delete_space(me, "trip").id == space.id
+
+
+def test_a_calibration_through_the_socket_is_in_use_at_once(folder: Path) -> None:
+    known = facts(60, LEAST_ANSWERABLE, seed=5)
+    with RemoteEngine(folder) as engine:
+        me = engine.local_owner()
+        engine.create_space(me, "facts")
+        written = engine.remember_many(me, [NewMemory(content=each, space="facts") for each in known.statements])
+        answered = [
+            LabelledQuestion(text, (written[number].memory.id,), space="facts") for text, number in known.answered
+        ]
+        unanswered = [LabelledQuestion(text, (), space="facts") for text in known.unanswered[:LEAST_UNANSWERABLE]]
+        report = engine.calibrate(me, [*answered, *unanswered], keep=Keep.ALWAYS)
+        assert report.written
+        query = Query(text=known.answered[0][0], spaces=("facts",))
+        assert engine.search(me, query).threshold == report.thresholds_after["default"]
+        assert engine.reset_calibration(me)
+        assert engine.search(me, query).threshold == report.thresholds_before["default"]
+        with pytest.raises(InvalidRequest, match="too few") as caught:
+            engine.calibrate(me, answered)
+        assert caught.value.field == "labelled"
 
 
 def test_errors_keep_their_class_text_and_field(folder: Path) -> None:

@@ -84,6 +84,24 @@ NO_MATCH = (
         ),
     ),
     Requirement(
+        "own-calibration",
+        "A user's own labels fit confidences and thresholds to the user's data; a worse fit is not kept unasked.",
+        "issue 6.4",
+        (
+            "retrieval/test_own_calibration.py",
+            "retrieval/test_blend.py",
+            "retrieval/test_measures.py",
+            "cli/test_calibrate.py",
+            "host/test_host.py::test_a_calibration_through_the_socket_is_in_use_at_once",
+        ),
+    ),
+    Requirement(
+        "pair-scorer",
+        "A cross-encoder of the user's choice reorders, and counts in a confidence only that was fitted with it.",
+        "issue 6.3",
+        ("retrieval/test_pairs.py", "retrieval/test_fastembed_pairs.py"),
+    ),
+    Requirement(
         "threshold",
         "A caller can replace the strict threshold by a confidence of its own; a higher one only takes away.",
         "issue 2.6",

@@ -6,13 +6,14 @@ import json
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from engine.retrieval.blend import PAIR, SHIPPED, Blend, Sum, fit, logit, sigmoid
 
 RNG = np.random.default_rng(7)
 
 
-def labels(log_odds: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def labels(log_odds: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(RNG.random(len(log_odds)) < sigmoid(log_odds))
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from engine.domain.memory import NewMemory
 from engine.domain.outcome import Leg, Matches, NoMatch
@@ -32,7 +33,7 @@ AWAY = PairScorerUnavailable("the cross-encoder is away")
 class Contrary(FakePairScorer):
     """Prefers what shares least with the question."""
 
-    def score(self, question: str, passages: list[str]) -> np.ndarray:  # type: ignore[override, type-arg]
+    def score(self, question: str, passages: Sequence[str]) -> NDArray[np.float64]:
         return -super().score(question, passages)
 
 
