@@ -41,7 +41,9 @@ class Settings(BaseSettings):
     extractor_url: str | None = Field(default=None, description="Base URL of that OpenAI-compatible endpoint.")
     extractor_api_key: str | None = Field(default=None, description="Key for that endpoint.", repr=False)
     pair_scorer: str | None = Field(default=None, description="`fastembed:<cross-encoder>`; unset: none.")
-    threads: int = Field(default=0, ge=0, description="Threads of the bundled model; 0: one per core.")
+    threads: int = Field(
+        default=0, ge=0, description="Threads of the bundled model and of a pair scorer; 0: one per core."
+    )
     operating_point: str = Field(
         default="default", pattern="^(lenient|default|strict)$", description="Named strict threshold."
     )

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from pathlib import Path
 
 import pytest
 
+from engine.domain.memory import NewMemory
+from engine.domain.outcome import Leg, Matches
+from engine.domain.query import Mode, Query
+from engine.embedding.fake import FakeEmbedder
 from engine.embedding.quiet import SWITCH
+from engine.engine import Engine
 from engine.errors import PairScorerUnavailable, SetupError
 from engine.retrieval.pairs import factory, fastembed_scorer
 from engine.retrieval.pairs.fastembed_scorer import FastEmbedPairScorer
@@ -129,3 +135,26 @@ def test_the_setting_chooses_a_scorer_or_none(tmp_path: Path) -> None:
 def test_a_setting_that_names_no_scorer_is_refused(tmp_path: Path, setting: str) -> None:
     with pytest.raises(SetupError, match="use fastembed:<model>"):
         factory.create(Settings(data_dir=tmp_path, pair_scorer=setting))
+
+
+def test_a_search_reads_its_pool_with_the_model(scorer: FastEmbedPairScorer, tmp_path: Path) -> None:
+    with Engine.open(Settings(data_dir=tmp_path), embedder=FakeEmbedder(), pair_scorer=scorer) as engine:
+        me = engine.local_owner()
+        engine.remember_many(me, [NewMemory(content="The harbour crane is inspected"), NewMemory(content="Penguin")])
+        outcome = engine.search(me, Query(text="harbour crane", mode=Mode.FORGIVING, explain=True))
+        pairs = {each.signals.pair for each in outcome.trace}
+    assert sorted(pair for pair in pairs if pair is not None) == pytest.approx(
+        [1 / (1 + math.exp(-(OFFSET + 2 * shared))) for shared in (0, 2)]
+    )
+
+
+@pytest.mark.usefixtures("offline")
+def test_an_engine_whose_setting_names_an_absent_model_answers_without_it_and_says_so(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path / "data", pair_scorer=f"fastembed:{KNOWN}")
+    with Engine.open(settings, embedder=FakeEmbedder()) as engine:
+        me = engine.local_owner()
+        engine.remember(me, NewMemory(content="The harbour crane is inspected every March."))
+        outcome = engine.search(me, Query(text="harbour crane", mode=Mode.FORGIVING))
+        assert isinstance(outcome, Matches)
+        assert [each.leg for each in outcome.degraded] == [Leg.PAIR]
+        assert "FASTEMBED_CACHE_PATH" in outcome.degraded[0].reason

@@ -3,15 +3,18 @@
 The model is loaded when the first pair is scored, or ahead of time by `warm_up`; fastembed fetches it
 on first use and keeps it in its cache (`FASTEMBED_CACHE_PATH`). A load that failed is not tried again
 for a while, and nobody waits long for one that is under way: a download can take minutes, and the
-search goes on without the scorer meanwhile. Pairs are scored one at a time, since several models
-quantise activations over the whole batch, and a score must not depend on its neighbours.
+search goes on without the scorer meanwhile. Pairs are scored one by one, since several models
+quantise activations over the whole batch, and a score must not depend on its neighbours. One run of
+the model keeps to one core, and runs go side by side.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +37,15 @@ class FastEmbedPairScorer:
     """`PairScorer` over `fastembed.rerank.cross_encoder.TextCrossEncoder`. One instance serves many threads."""
 
     def __init__(self, model: str, *, threads: int = 0, model_path: Path | None = None) -> None:
-        """`threads` 0 means all cores. `model_path` is a folder that already holds the model's files.
+        """`threads` is the number of pairs under way at a time, 0 one per core.
+
+        `model_path` is a folder that already holds the model's files.
 
         Raises `SetupError` when the extra is not installed or fastembed has no such cross-encoder.
         """
-        self._name, self._threads, self._path = model, threads, model_path
+        self._name, self._path = model, model_path
         _require_known(model)
+        self._workers = ThreadPoolExecutor(threads or os.cpu_count() or 1, thread_name_prefix="memvouch-pair")
         self._loading = threading.Lock()
         self._model: Any = None
         self._failed_at: float | None = None
@@ -57,8 +63,13 @@ class FastEmbedPairScorer:
         """Log-odds of shape `(len(passages),)`. Raises `PairScorerUnavailable`."""
         model = self._loaded()
         asked = question[:_MOST_CHARACTERS]
+
+        def scored(passage: str) -> float:
+            (score,) = model.rerank(asked, [passage[:_MOST_CHARACTERS]])
+            return float(score)
+
         try:
-            found = [next(iter(model.rerank(asked, [each[:_MOST_CHARACTERS]]))) for each in passages]
+            found = list(self._workers.map(scored, passages))
         except Exception as error:  # fastembed lets onnxruntime's errors through, which share no base
             raise PairScorerUnavailable(f"fastembed's cross-encoder {self._name} failed on a pair.") from error
         scores = np.array(found, np.float64)
@@ -86,7 +97,7 @@ class FastEmbedPairScorer:
 
         folder: dict[str, Any] = {} if self._path is None else {"specific_model_path": str(self._path)}
         try:
-            self._model = TextCrossEncoder(self._name, threads=self._threads or None, cuda=False, **folder)
+            self._model = TextCrossEncoder(self._name, threads=1, cuda=False, **folder)
         except Exception as error:  # downloads fail with errors of several libraries
             self._failed_at = time.monotonic()
             raise self._not_loaded() from error
