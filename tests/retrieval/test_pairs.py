@@ -30,11 +30,15 @@ QUESTION = "When is the harbour crane inspected?"
 AWAY = PairScorerUnavailable("the cross-encoder is away")
 
 
-class Contrary(FakePairScorer):
-    """Prefers what shares least with the question."""
+class Partial(FakePairScorer):
+    """Sure of one passage, whatever the question."""
+
+    def __init__(self, favourite: str) -> None:
+        super().__init__()
+        self._favourite = favourite
 
     def score(self, question: str, passages: Sequence[str]) -> NDArray[np.float64]:
-        return -super().score(question, passages)
+        return np.array([8.0 if each == self._favourite else -8.0 for each in passages])
 
 
 def opened(folder: Path, scorer: FakePairScorer | None) -> Engine:
@@ -95,14 +99,15 @@ def test_without_a_scorer_there_is_no_pair_score(tmp_path: Path) -> None:
 
 def test_a_pair_score_that_the_calibration_does_not_know_only_reorders(tmp_path: Path) -> None:
     with opened(tmp_path, None) as engine:
+        engine.remember(engine.local_owner(), NewMemory(content="The harbour crane is inspected every May."))
         plain = ask(engine)
-    with opened(tmp_path, Contrary()) as engine:
-        contrary = ask(engine)
+    second = contents(plain)[1]
+    with opened(tmp_path, Partial(second)) as engine:
+        partial = ask(engine)
     assert {each.memory_id: each.confidence for each in plain.trace} == {
-        each.memory_id: each.confidence for each in contrary.trace
+        each.memory_id: each.confidence for each in partial.trace
     }
-    assert contents(plain)[0] == STORED[0]
-    assert contents(contrary)[0] != STORED[0]
+    assert contents(partial)[0] == second
 
 
 def test_a_scorer_that_is_away_is_named_and_changes_nothing_that_a_confidence_needs(
