@@ -246,7 +246,7 @@ def _halves(answerable: Marks) -> tuple[Marks, Marks]:
 
 def _fit_blend(asked: Asked, shipped: Calibrator, pair_scorer_id: str | None, chosen: Marks) -> blend.Blend:
     """Fit on the best records of the chosen questions."""
-    ranks = asked.spread(shipped.ranking(asked.rows))
+    ranks = asked.spread(shipped.ranking(asked.rows, shipped.confidence(asked.rows)))
     first = np.zeros(asked.gold.shape, np.bool_)
     first[np.arange(len(ranks)), np.argmax(ranks, axis=1)] = True
     table = np.array([each.features for each in asked.rows], np.float64)

@@ -156,7 +156,6 @@ class Searcher:
             asked = self._ask(prepared)
             judged, degraded = self._judge_all(connection, principal, spaces, prepared, asked)
             outcome = self._decide(connection, principal, spaces, prepared, asked, judged, degraded)
-        # A pair scorer whose score the confidence needs has raised by itself; otherwise it only orders.
         legs = [each for each in outcome.degraded if each.leg is not Leg.PAIR]
         if isinstance(outcome, NoMatch) and legs:
             raise Unavailable(f"cannot tell whether anything matches while a leg is down ({_failed(legs)})")
@@ -280,11 +279,7 @@ class Searcher:
     def _read_pairs(
         self, asked: _Asked, candidates: Sequence[Candidate], evidence: list[Evidence], mode: Mode
     ) -> tuple[list[Evidence], tuple[Degraded, ...]]:
-        """The evidence with pair scores, or without them and why.
-
-        Strict raises `PairScorerUnavailable` if its calibration knows the score: a threshold that was
-        fitted with it promises nothing without it.
-        """
+        """The evidence with pair scores, or why not; strict raises if its threshold was fitted with them."""
         if self._pair_scorer is None:
             return evidence, ()
         try:
