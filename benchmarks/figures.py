@@ -47,9 +47,8 @@ def auroc(judged: Judged) -> float | None:
 def best_records(judged: Judged) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Confidence of each scored question's best record, and whether that record is right; no pool, no row."""
     table, confidence = judged
-    rows = np.flatnonzero((table.tier != "C") & table.present.any(axis=1))
-    best = np.argmax(confidence, axis=1)[rows]
-    return confidence[rows, best], table.gold[rows, best]
+    scored = np.asarray((table.tier != "C") & table.present.any(axis=1))
+    return measures.best(confidence[scored], table.gold[scored])
 
 
 def calibration_error(judged: Judged) -> float | None:
