@@ -57,7 +57,7 @@ class BaselineSpace:
 
     def _cosine(self, text: str) -> Scores:
         spans = windows(text, self._embedder.count_tokens, self._embedder.max_tokens)
-        queries = self._embedder.embed_documents([text[span.start : span.end] for span in spans])
+        queries = np.stack([self._embedder.embed_query(text[span.start : span.end]) for span in spans])
         best = np.full(len(self.ids), -1.0)
         np.maximum.at(best, self._owners, (self._vectors @ queries.T).max(axis=1))
         return best

@@ -167,7 +167,7 @@ def tabulate(
         if not each_space.questions:
             continue
         space = SearchedSpace(each_space.records, cache, count_tokens, each_space.times)
-        vectors = cache.vectors([_first_passage(asked.text, count_tokens) for asked in each_space.questions])
+        vectors = cache.query_vectors([_first_passage(asked.text, count_tokens) for asked in each_space.questions])
         for asked, vector in zip(each_space.questions, vectors, strict=True):
             if without_gold and not asked.gold:
                 continue

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ import numpy as np
 from engine.embedding.protocol import Embedder, Vectors
 
 _SAVE_EVERY = 8192
+_QUESTION = "query: "
+"""Marks the digest of a question for an embedder that treats questions otherwise than records."""
 
 
 class VectorCache:
@@ -28,17 +31,33 @@ class VectorCache:
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors of the texts, shape (len(texts), dimension); what is missing is embedded and kept."""
-        missing = list({key: text for text in texts if (key := _key(text)) not in self._rows}.values())
+        return self._kept(texts, "", self._embedder.embed_documents)
+
+    def query_vectors(self, texts: Sequence[str]) -> Vectors:
+        """Likewise of questions."""
+        return self.vectors(texts) if self._symmetric else self._kept(texts, _QUESTION, self._embed_queries)
+
+    @cached_property
+    def _symmetric(self) -> bool:
+        """Whether the embedder treats a question like a record, so that they share their vectors."""
+        return bool(np.allclose(self._embedder.embed_query("word"), self._embedder.embed_documents(["word"])[0]))
+
+    def _embed_queries(self, texts: Sequence[str]) -> Vectors:
+        return np.stack([self._embedder.embed_query(text) for text in texts])
+
+    def _kept(self, texts: Sequence[str], mark: str, embed: Callable[[Sequence[str]], Vectors]) -> Vectors:
+        keys = [_key(mark + text) for text in texts]
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._rows}
         for start in range(0, len(missing), _SAVE_EVERY):
-            self._add(missing[start : start + _SAVE_EVERY])
-        found = self._vectors[[self._rows[_key(text)] for text in texts]].astype(np.float32)
+            part = list(missing)[start : start + _SAVE_EVERY]
+            self._add(part, embed([missing[key] for key in part]))
+        found = self._vectors[[self._rows[key] for key in keys]].astype(np.float32)
         return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True), np.float32)
 
-    def _add(self, texts: Sequence[str]) -> None:
-        fresh = self._embedder.embed_documents(texts).astype(np.float16)
-        for text in texts:
-            self._rows[_key(text)] = len(self._rows)
-        self._vectors = np.concatenate([self._vectors, fresh])
+    def _add(self, keys: Sequence[bytes], vectors: Vectors) -> None:
+        for key in keys:
+            self._rows[key] = len(self._rows)
+        self._vectors = np.concatenate([self._vectors, vectors.astype(np.float16)])
         np.save(self._vectors_file, self._vectors)
         np.save(self._keys_file, np.frombuffer(b"".join(self._rows), np.uint8).reshape(-1, 20))
 

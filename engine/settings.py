@@ -30,7 +30,9 @@ class Settings(BaseSettings):
     )
     index_api_key: str | None = Field(default=None, description="API key of the Qdrant server.", repr=False)
     index_collection: str = Field(default="memvouch", description="Collection name on a Qdrant server.")
-    embedder: str = Field(default="bundled", description="`bundled`, `fastembed:<model>` or `openai:<model>`.")
+    embedder: str = Field(
+        default="bundled", description="`bundled`, `multilingual`, `fastembed:<model>` or `openai:<model>`."
+    )
     embedder_url: str | None = Field(
         default=None, description="Base URL of an OpenAI-compatible `/v1/embeddings` endpoint."
     )
@@ -42,7 +44,7 @@ class Settings(BaseSettings):
     extractor_api_key: str | None = Field(default=None, description="Key for that endpoint.", repr=False)
     pair_scorer: str | None = Field(default=None, description="`fastembed:<cross-encoder>`; unset: none.")
     threads: int = Field(
-        default=0, ge=0, description="Threads of the bundled model and of a pair scorer; 0: one per core."
+        default=0, ge=0, description="Threads of the offline models and of a pair scorer; 0: one per core."
     )
     operating_point: str = Field(
         default="default", pattern="^(lenient|default|strict)$", description="Named strict threshold."

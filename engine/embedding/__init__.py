@@ -1,1 +1,1 @@
-"""Texts become vectors. One protocol, three implementations, chosen by setting and never mixed."""
+"""Texts become vectors. One protocol, four implementations, chosen by setting and never mixed."""

