@@ -11,13 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from engine.domain.query import Mode, Query, TimeAxis, TimeOrder
+from engine.retrieval.judged import Judged
 from engine.text.analysis import analyse, term_counts
-
-if TYPE_CHECKING:
-    from engine.retrieval.search import Judged
 
 TIE = 0.01
 """Ranks whose ratio is nearer to one than this are a tie."""

@@ -41,8 +41,9 @@ from engine.errors import Forbidden, InvalidRequest
 from engine.retrieval import blend, measures
 from engine.retrieval.calibration import OWN_CALIBRATION, Calibrator, nearness, pair_scores, shipped_form, under_rules
 from engine.retrieval.evidence import Evidence
+from engine.retrieval.judged import Judged
 from engine.retrieval.measures import Marks, Matrix
-from engine.retrieval.search import Judged, Searcher, readable_spaces
+from engine.retrieval.search import Searcher, readable_spaces
 from engine.store import filters, memories
 from engine.store.database import Database
 from engine.text.folding import clean, fold

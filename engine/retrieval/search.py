@@ -24,19 +24,14 @@ from sqlalchemy import Connection
 from engine.domain.access import Principal, ReadableSpace, Scope
 from engine.domain.memory import Kind, Memory
 from engine.domain.outcome import (
-    AgentBoundary,
     Considered,
     Degraded,
-    Hit,
     Label,
     Leg,
     Matches,
-    Nearest,
     NoMatch,
     NoMatchReason,
     Outcome,
-    Passage,
-    Signals,
     Verdict,
 )
 from engine.domain.query import LIST_ALL, Mode, Query
@@ -46,16 +41,15 @@ from engine.index.protocol import Index
 from engine.retrieval import arrange, policy
 from engine.retrieval.background import Backgrounds
 from engine.retrieval.calibration import Calibrator
-from engine.retrieval.evidence import FEATURES, Candidate, Evidence, SpaceView, gather
+from engine.retrieval.evidence import Candidate, Evidence, SpaceView, gather
 from engine.retrieval.fusion import Fused
+from engine.retrieval.judged import Judged, considered, hit, legs_of, missing_everywhere, nearest
 from engine.retrieval.legs import gather_pool, lexical_weights
 from engine.retrieval.listing import list_all
 from engine.retrieval.pairs.protocol import PairScorer
 from engine.retrieval.pairs.reading import with_pair_scores
 from engine.retrieval.question import Question, understand
-from engine.retrieval.reading import read
 from engine.retrieval.request import Prepared, index_filter, prepare
-from engine.retrieval.wording import word
 from engine.store import access, memories
 from engine.store.database import Database
 from engine.text.folding import clean
@@ -64,21 +58,6 @@ from engine.text.passages import windows
 WORKING_LIMIT = 3
 TERM_LIMIT = 256
 _OVERSAMPLE = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """One pooled record after evidence, calibration and policy."""
-
-    memory: Memory
-    fused: Fused
-    evidence: Evidence
-    confidence: float
-    rank: float
-    verdict: Verdict
-    reasons: tuple[str, ...]
-    working: bool = False
-    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +168,7 @@ class Searcher:
             judged, _ = self._judge(connection, principal, space, prepared, asked, only=memory.id)
         if not judged:
             raise Unavailable("the index has not caught up with that memory; try again")
-        return _trace(judged, {memory.id} if judged[0].verdict is Verdict.RETURNED else set())[0]
+        return considered(judged, {memory.id} if judged[0].verdict is Verdict.RETURNED else set())[0]
 
     def _ask(self, prepared: Prepared) -> _Asked:
         texts = self._windows(prepared.text)
@@ -340,7 +319,7 @@ class Searcher:
             kept = judged
         ordered = arrange.order(kept, query, prepared.now)
         shown = ordered[: query.limit]
-        trace = _trace(judged, {each.memory.id for each in shown}) if query.explain else ()
+        trace = considered(judged, {each.memory.id for each in shown}) if query.explain else ()
         if not shown:
             return NoMatch(
                 reason=self._reason(connection, spaces, prepared, judged),
@@ -350,11 +329,11 @@ class Searcher:
                 degraded=degraded,
                 trace=trace,
                 notes=asked.notes,
-                missing_identifiers=_missing_everywhere(judged),
-                nearest=_nearest(asked.question, judged),
+                missing_identifiers=missing_everywhere(judged),
+                nearest=nearest(asked.question, judged),
             )
         return Matches(
-            hits=tuple(self._hit(each, principal) for each in shown),
+            hits=tuple(hit(each, principal, self.label(each.confidence)) for each in shown),
             threshold=threshold,
             considered=len(judged),
             degraded=degraded,
@@ -382,22 +361,6 @@ class Searcher:
             return NoMatchReason.EMPTY_SPACE
         return NoMatchReason.FILTERED_OUT
 
-    def _hit(self, judged: Judged, principal: Principal) -> Hit:
-        memory = judged.memory
-        boundary = None
-        if memory.agent_id is not None and principal.agent_id is not None:
-            same = memory.agent_id == principal.agent_id
-            boundary = AgentBoundary.SELF if same else AgentBoundary.OTHER_AGENT
-        return Hit(
-            memory=memory,
-            confidence=judged.confidence,
-            label=self.label(judged.confidence),
-            signals=signals(judged),
-            passage=Passage(judged.fused.start, judged.fused.end),
-            boundary=boundary,
-            reasons=judged.reasons,
-        )
-
     def label(self, confidence: float) -> Label:
         """How a forgiving hit is labelled: by the named operating points."""
         if confidence >= self._calibrator.thresholds["default"]:
@@ -408,25 +371,6 @@ class Searcher:
 def readable_spaces(connection: Connection, principal: Principal, refs: Sequence[str]) -> list[ReadableSpace]:
     """The named spaces, or all that the caller may read."""
     return access.resolve(connection, principal, refs) if refs else access.readable(connection, principal)
-
-
-def signals(judged: Judged) -> Signals:
-    """The raw evidence of a judged record, for people and traces."""
-    legs = _legs(judged.fused)
-    legs |= {Leg.WORKING} if judged.working else set()
-    legs |= {Leg.EXACT} if judged.exact else set()
-    evidence = judged.evidence
-    return Signals(
-        dense=judged.fused.dense,
-        lexical=evidence.lexical,
-        coverage=evidence.coverage,
-        legs=frozenset(legs),
-        matched_terms=evidence.matched_terms,
-        missing_terms=evidence.missing_terms,
-        missing_identifiers=evidence.missing_identifiers,
-        features=tuple(zip(FEATURES, evidence.features, strict=True)),
-        pair=evidence.pair,
-    )
 
 
 def _failed(degraded: Sequence[Degraded]) -> str:
@@ -460,7 +404,7 @@ def _candidate(memory: Memory, fused: Fused) -> Candidate:
         dense=fused.dense or 0.0,
         lexical=fused.lexical or 0.0,
         fused=fused.score,
-        legs=frozenset(_legs(fused)),
+        legs=frozenset(legs_of(fused)),
         happened=memory.event_time,
     )
 
@@ -472,46 +416,3 @@ def _gather_stably(question: Question, candidates: list[Candidate], view: SpaceV
     """
     evidence = gather(question, candidates[:size], view)
     return evidence + gather(question, candidates, view)[size:] if len(candidates) > size else evidence
-
-
-def _legs(fused: Fused) -> set[Leg]:
-    seen = {Leg.DENSE: fused.dense, Leg.LEXICAL: fused.lexical}
-    return {leg for leg, score in seen.items() if score is not None}
-
-
-def _trace(judged: Sequence[Judged], shown: set[str]) -> tuple[Considered, ...]:
-    ordered = sorted(judged, key=lambda each: (-each.confidence, each.memory.id))
-    return tuple(
-        Considered(
-            memory_id=each.memory.id,
-            path=each.memory.path,
-            confidence=each.confidence,
-            verdict=_final(each, shown),
-            reasons=each.reasons,
-            signals=signals(each),
-        )
-        for each in ordered
-    )
-
-
-def _final(judged: Judged, shown: set[str]) -> Verdict:
-    if judged.memory.id in shown:
-        return Verdict.RETURNED
-    return Verdict.BEYOND_LIMIT if judged.verdict is Verdict.RETURNED else judged.verdict
-
-
-def _nearest(question: Question, judged: Sequence[Judged]) -> Nearest | None:
-    """The surest rejected record. What its passage lacks is missing only if all of it lacks that."""
-    best = max(judged, key=lambda each: (each.confidence, each.rank), default=None)
-    if best is None:
-        return None
-    found = best.evidence
-    elsewhere = set(word(question, read(best.memory.content), {}).matched) & set(found.missing_terms)
-    matched = (*found.matched_terms, *(each for each in found.missing_terms if each in elsewhere))
-    missing = (*found.missing_identifiers, *(each for each in found.missing_terms if each not in elsewhere))
-    return Nearest(best.memory.path, best.confidence, matched, missing)
-
-
-def _missing_everywhere(judged: Sequence[Judged]) -> tuple[str, ...]:
-    sets = [set(each.evidence.missing_identifiers) for each in judged]
-    return tuple(sorted(set.intersection(*sets))) if sets else ()
