@@ -172,9 +172,8 @@ def _nearness(nearest: Nearest, question: str) -> str:
     """Where the nearest record lies and what of the question it speaks of, in one sentence."""
     speaks = ", ".join(repr(each) for each in nearest.matched[:_NAMED])
     lacks = ", ".join(repr(_as_asked(each, question)) for each in nearest.missing[:_NAMED])
-    told = [f"speaks of {speaks}" if speaks else "", f"nothing about {lacks}" if lacks else ""]
-    said = "; ".join(filter(None, told)) or "near in meaning only"
-    return f"{nearest.path} ({nearest.confidence:.2f}): {said}"
+    told = [f"speaks of {speaks}" if speaks else "", f"nothing about {lacks}" if lacks else "no sure answer"]
+    return f"{nearest.path} ({nearest.confidence:.2f}): {'; '.join(filter(None, told))}"
 
 
 def _as_asked(identifier: str, question: str) -> str:

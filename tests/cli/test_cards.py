@@ -19,6 +19,7 @@ from engine.domain.outcome import (
     Label,
     Leg,
     Matches,
+    Nearest,
     NoMatch,
     NoMatchReason,
     Outcome,
@@ -169,3 +170,12 @@ def test_documents_tell_the_two_outcomes_apart() -> None:
     assert none["matched"] is False and none["hits"] == []
     assert none["no_match"]["reason"] == "empty_space"
     assert "trace" in none and none["trace"] == []
+
+
+def test_a_no_match_tells_what_the_nearest_record_speaks_of_and_what_it_lacks() -> None:
+    near = Nearest("notes/x", 0.31, ("Gdansk", "team"), ("hrn-428", "hotel"))
+    outcome = NoMatch(
+        reason=NoMatchReason.BELOW_THRESHOLD, threshold=0.5, considered=7, best_confidence=0.31, nearest=near
+    )
+    text = shown(outcome, "Which hotel did the Gdansk team of HRN-428 book?", width=160)
+    assert "notes/x (0.31): speaks of 'Gdansk', 'team'; nothing about 'HRN-428', 'hotel'" in text
