@@ -130,7 +130,9 @@ def floor(folder: Path, records: int) -> Figures:
     embedding = _latencies(embedder.embed_query, queries, 1)[WARM_UP:]
     vector = embedder.embed_query(queries[0])
     with open_rooms(folder, SyntheticEmbedder()) as rooms:
-        matrix = np.ascontiguousarray(rooms.index.sample_vectors(rooms.space_id, records), np.float32)
+        matrix = np.ascontiguousarray(
+            rooms.index.sample_vectors(rooms.space_id, datetime.now(UTC), records), np.float32
+        )
         ids = _some_ids(rooms)
     product = _latencies(lambda _: matrix @ vector, queries, 1)[WARM_UP:]
     with closing(sqlite3.connect(folder / "memvouch.db")) as connection:

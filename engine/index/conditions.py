@@ -58,7 +58,7 @@ def conjunction(where: IndexFilter) -> tuple[Condition, ...]:
     """All conditions of the filter. Raises `ValueError` for a window without a time axis."""
     return (
         one_of("space_id", where.space_id),
-        alive(where),
+        alive(where.alive_at),
         *allowed(status=where.statuses, kind=where.kinds),
         *narrowing(where),
     )
@@ -74,9 +74,9 @@ def narrowing(where: IndexFilter) -> tuple[Condition, ...]:
     )
 
 
-def alive(where: IndexFilter) -> Between:
-    """Not expired at `alive_at`."""
-    return Between(key="expires_at", above=micros(where.alive_at))
+def alive(at: datetime) -> Between:
+    """Not expired at that moment."""
+    return Between(key="expires_at", above=micros(at))
 
 
 def allowed(**values: frozenset[str] | None) -> tuple[OneOf, ...]:

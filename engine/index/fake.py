@@ -64,11 +64,13 @@ class InMemoryIndex:
 
         return self._search(score, where, limit, only_positive=True)
 
-    def sample_vectors(self, space_id: str, limit: int) -> Vectors:
+    def sample_vectors(self, space_id: str, alive_at: datetime, limit: int) -> Vectors:
         live = {
             key: point
             for key, point in self._snapshot().items()
-            if point.space_id == space_id and point.status == Status.ACTIVE
+            if point.space_id == space_id
+            and point.status == Status.ACTIVE
+            and (point.expires_at is None or point.expires_at > alive_at)
         }
         rows = [_unit(live[key].dense) for key in sorted(live)[:limit]]
         return np.stack(rows) if rows else np.empty((0, self._dimension), dtype=np.float32)

@@ -45,7 +45,7 @@ def conjunctions(where: IndexFilter) -> tuple[tuple[Condition, ...], ...]:
         return (conjunction(where),)
     kinds = () if where.kinds == SEARCHABLE_KINDS else allowed(kind=where.kinds)
     rest = (*kinds, *narrowing(replace(where, path_keys=None)))
-    return (_lanes(where, expires=False), *rest), (_lanes(where, expires=True), alive(where), *rest)
+    return (_lanes(where, expires=False), *rest), (_lanes(where, expires=True), alive(where.alive_at), *rest)
 
 
 def _lanes(where: IndexFilter, *, expires: bool) -> OneOf:

@@ -127,8 +127,11 @@ class Index(Protocol):
     def search_lexical(self, vector: SparseVector, where: IndexFilter, limit: int) -> list[IndexHit]:
         """The `limit` records with the highest score, only scores > 0, best first, ties by record id."""
 
-    def sample_vectors(self, space_id: str, limit: int) -> Vectors:
-        """Up to `limit` dense vectors of live points of the space, shape (n, dimension); a stable, arbitrary choice."""
+    def sample_vectors(self, space_id: str, alive_at: datetime, limit: int) -> Vectors:
+        """Up to `limit` dense vectors of the space, shape (n, dimension); a stable, arbitrary choice.
+
+        Of points whose record is active and has not expired at `alive_at`.
+        """
 
     def record_ids(self, space_id: str | None = None) -> set[str]:
         """All record ids that have points."""

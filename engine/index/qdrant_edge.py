@@ -23,6 +23,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, assert_never, cast
@@ -33,7 +34,7 @@ import qdrant_edge as edge
 from engine.domain.memory import Status
 from engine.embedding.protocol import Vectors
 from engine.errors import CorruptData, EmbedderMismatch, FolderBusy, IndexUnavailable
-from engine.index.conditions import Between, Condition, OneOf, can_match, one_of
+from engine.index.conditions import Between, Condition, OneOf, alive, can_match, one_of
 from engine.index.grouping import top_records
 from engine.index.lanes import conjunctions, lane_facets
 from engine.index.payload import DENSE, HIT_KEYS, LEXICAL, TENANT_KEY, TIME_KEYS, hit, keywords, position, times
@@ -103,8 +104,8 @@ class EdgeIndex:
         query = edge.Query.Nearest(_sparse(check_lexical(vector)), using=LEXICAL)
         return [found for found in self._search(query, where, limit) if found.score > 0]
 
-    def sample_vectors(self, space_id: str, limit: int) -> Vectors:
-        live = _all_of(one_of(TENANT_KEY, space_id), one_of("status", Status.ACTIVE))
+    def sample_vectors(self, space_id: str, alive_at: datetime, limit: int) -> Vectors:
+        live = _all_of(one_of(TENANT_KEY, space_id), one_of("status", Status.ACTIVE), alive(alive_at))
         rows: list[Any] = []
         for page in self._pages(live, with_vector=[DENSE]):
             rows.extend(cast("dict[str, Any]", record.vector)[DENSE] for record in page)

@@ -12,6 +12,7 @@ first, and below 1.16 it is refused.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any, assert_never
 
 import numpy as np
@@ -21,7 +22,7 @@ from engine.domain.memory import Status
 from engine.embedding.protocol import Vectors
 from engine.errors import CorruptData, EmbedderMismatch, IndexUnavailable, SetupError
 from engine.index import payload
-from engine.index.conditions import Between, Condition, OneOf, can_match, conjunction, one_of
+from engine.index.conditions import Between, Condition, OneOf, alive, can_match, conjunction, one_of
 from engine.index.grouping import top_records
 from engine.index.payload import DENSE, LEXICAL, TENANT_KEY
 from engine.index.points import batches, check_dense, check_lexical, check_limit, check_points, point_id
@@ -89,8 +90,8 @@ class ServerIndex:
             return []
         return [found for found in self._search(_sparse(vector), LEXICAL, where, limit) if found.score > 0]
 
-    def sample_vectors(self, space_id: str, limit: int) -> Vectors:
-        live = _all_of(one_of(TENANT_KEY, space_id), one_of("status", Status.ACTIVE))
+    def sample_vectors(self, space_id: str, alive_at: datetime, limit: int) -> Vectors:
+        live = _all_of(one_of(TENANT_KEY, space_id), one_of("status", Status.ACTIVE), alive(alive_at))
         rows: list[Any] = []
         for page in self._pages(live, with_payload=False, with_vectors=[DENSE]):
             rows.extend(record.vector[DENSE] for record in page if isinstance(record.vector, dict))

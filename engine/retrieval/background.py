@@ -11,6 +11,7 @@ import math
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import Connection
 
@@ -38,10 +39,10 @@ class Backgrounds:
         self._samples: dict[str, _Sample] = {}
         self._lock = threading.Lock()
 
-    def view(self, connection: Connection, space_id: str, wanted: Iterable[str]) -> SpaceView:
+    def view(self, connection: Connection, space_id: str, wanted: Iterable[str], now: datetime) -> SpaceView:
         """The space's statistics for the terms of a query."""
         totals = terms.totals(connection, space_id)
-        sample = self._sample(space_id, totals.records)
+        sample = self._sample(space_id, totals.records, now)
         return SpaceView(
             records=totals.records,
             average_length=totals.length / totals.records if totals.records else 0.0,
@@ -60,11 +61,11 @@ class Backgrounds:
         with self._lock:
             self._samples.clear()
 
-    def _sample(self, space_id: str, records: int) -> _Sample:
+    def _sample(self, space_id: str, records: int, now: datetime) -> _Sample:
         with self._lock:
             known = self._samples.get(space_id)
         if known is None or not _alike(known.records, records):
-            vectors = self._index().sample_vectors(space_id, SAMPLE_SIZE)
+            vectors = self._index().sample_vectors(space_id, now, SAMPLE_SIZE)
             known = _Sample(vectors, nearest_neighbours(vectors), records)
             with self._lock:
                 self._samples[space_id] = known

@@ -221,7 +221,7 @@ class Searcher:
             return [], ()
         if only is not None:
             where = type(where)(space_id=where.space_id, alive_at=where.alive_at, record_ids=frozenset({only}))
-        view = self._backgrounds.view(connection, space.space.id, asked.terms)
+        view = self._backgrounds.view(connection, space.space.id, asked.terms, prepared.now)
         size = max(self._pool_size, prepared.query.limit)
         weights = lexical_weights(asked.terms, view)
         pool = gather_pool(self._index(), where, asked.vectors, weights, size * _OVERSAMPLE)

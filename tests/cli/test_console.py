@@ -28,6 +28,7 @@ EXPECTED = {
     errors.StoreUnavailable: ExitCode.UNAVAILABLE,
     errors.IndexUnavailable: ExitCode.UNAVAILABLE,
     errors.EmbedderUnavailable: ExitCode.UNAVAILABLE,
+    errors.PairScorerUnavailable: ExitCode.UNAVAILABLE,
     errors.FolderBusy: ExitCode.SETUP,
     errors.EmbedderMismatch: ExitCode.SETUP,
     errors.CorruptData: ExitCode.SETUP,

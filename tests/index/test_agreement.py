@@ -72,7 +72,7 @@ def test_samples_and_ids_are_those_of_the_reference(
     index.upsert(points)
     for space_id in ("space-1", "space-2"):
         assert index.record_ids(space_id) == reference.record_ids(space_id)
-        sample, expected = index.sample_vectors(space_id, 64), reference.sample_vectors(space_id, 64)
+        sample, expected = index.sample_vectors(space_id, NOW, 64), reference.sample_vectors(space_id, NOW, 64)
         assert np.abs(sample - expected).max() < TOLERANCE
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import timedelta
 
 import numpy as np
 import pytest
 
 from engine.errors import IndexUnavailable
 from engine.index.protocol import Index
-from tests.index.examples import DIMENSION, SPACE, USUAL, at_cosine, dense, found, matching, point, sparse
+from tests.index.examples import DIMENSION, NOW, SPACE, USUAL, at_cosine, dense, found, matching, point, sparse
 
 
 def test_record_ids_are_told_for_all_spaces_or_one(index: Index) -> None:
@@ -30,27 +31,34 @@ def test_record_ids_go_on_past_the_first_page(index: Index) -> None:
 def test_a_sample_is_stable_bounded_and_of_one_space(index: Index) -> None:
     index.upsert([point(f"record-{number}", dense=at_cosine(number / 60)) for number in range(50)])
     index.upsert([point("foreign", space_id="space-2", dense=at_cosine(-1.0))])
-    sample = index.sample_vectors(SPACE, 20)
+    sample = index.sample_vectors(SPACE, NOW, 20)
     assert sample.shape == (20, DIMENSION)
     assert sample.dtype == np.float32
     assert np.linalg.norm(sample, axis=1) == pytest.approx(np.ones(20), abs=1e-3)
     assert (sample @ dense(1) > -0.5).all()
-    assert np.array_equal(sample, index.sample_vectors(SPACE, 20))
-    assert index.sample_vectors(SPACE, 1000).shape == (50, DIMENSION)
+    assert np.array_equal(sample, index.sample_vectors(SPACE, NOW, 20))
+    assert index.sample_vectors(SPACE, NOW, 1000).shape == (50, DIMENSION)
 
 
 def test_a_sample_grows_without_changing_what_was_chosen(index: Index) -> None:
     index.upsert([point(f"record-{number}", dense=at_cosine(number / 60)) for number in range(50)])
-    assert np.array_equal(index.sample_vectors(SPACE, 30)[:10], index.sample_vectors(SPACE, 10))
+    assert np.array_equal(index.sample_vectors(SPACE, NOW, 30)[:10], index.sample_vectors(SPACE, NOW, 10))
 
 
 def test_a_sample_leaves_out_what_is_not_active(index: Index) -> None:
     index.upsert([point("a"), point("b", status="deleted", dense=dense(0, 1))])
-    assert index.sample_vectors(SPACE, 10) @ dense(1) == pytest.approx([1.0], abs=1e-3)
+    assert index.sample_vectors(SPACE, NOW, 10) @ dense(1) == pytest.approx([1.0], abs=1e-3)
+
+
+def test_a_sample_leaves_out_what_has_expired(index: Index) -> None:
+    later = NOW + timedelta(seconds=1)
+    index.upsert([point("a", expires_at=later), point("b", expires_at=NOW, dense=dense(0, 1))])
+    assert index.sample_vectors(SPACE, NOW, 10) @ dense(1) == pytest.approx([1.0], abs=1e-3)
+    assert index.sample_vectors(SPACE, later, 10).shape == (0, DIMENSION)
 
 
 def test_a_sample_of_an_empty_space_has_no_rows(index: Index) -> None:
-    assert index.sample_vectors(SPACE, 10).shape == (0, DIMENSION)
+    assert index.sample_vectors(SPACE, NOW, 10).shape == (0, DIMENSION)
 
 
 def test_info_counts_points_and_names_the_engine(index: Index) -> None:

@@ -124,7 +124,9 @@ def test_a_scorer_that_is_away_is_named_and_changes_nothing_that_a_confidence_ne
 
 def test_a_calibration_that_knows_the_pair_score_makes_it_part_of_the_confidence(needing: Engine) -> None:
     outcome = ask(needing)
-    assert [each.confidence for each in outcome.trace] == pytest.approx([each.signals.pair for each in outcome.trace])
+    assert [each.confidence for each in outcome.trace] == pytest.approx(
+        [each.signals.pair for each in outcome.trace], abs=1e-4
+    )
 
 
 def test_strict_does_not_answer_without_a_score_that_its_threshold_was_fitted_with(
