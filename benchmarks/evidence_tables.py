@@ -2,7 +2,7 @@
 
 A space is searched in memory the way the pipeline does it: a dense and a lexical leg of twice the
 pool size, the convex mix of `engine.retrieval.fusion`, the best twenty records, and the evidence
-that `engine.retrieval.evidence` gathers for them. Only the storage is left out.
+that `engine.retrieval.evidence.gathering` gathers for them. Only the storage is left out.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from benchmarks.synthetic_spaces import SyntheticSpace
 from benchmarks.vector_cache import VectorCache
 from engine.index.protocol import IndexHit
-from engine.retrieval.evidence import FEATURES, Candidate, SpaceView, gather
-from engine.retrieval.features import nearest_neighbours
+from engine.retrieval.evidence.features import nearest_neighbours
+from engine.retrieval.evidence.gathering import FEATURES, Candidate, SpaceView, gather
+from engine.retrieval.evidence.question import Question, understand
+from engine.retrieval.evidence.reading import read
 from engine.retrieval.fusion import fuse
-from engine.retrieval.question import Question, understand
-from engine.retrieval.reading import read
 from engine.text.passages import passages
 
 POOL = 20

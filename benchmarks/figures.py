@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.evidence_tables import Table
-from engine.retrieval import measures
+from engine.retrieval.calibration import measures
 
 Judged: TypeAlias = tuple[Table, NDArray[np.float64]]
 """A table and the confidence of every pooled record."""

@@ -9,7 +9,7 @@ Needs the extra `fit` (scikit-learn) and the shared folder (`MEMVOUCH_SHARED`). 
 2. A gradient-boosted sum of small trees on few features, with monotone constraints (more support
    never lowers a confidence). Every set weighs the same, and in it answerable and unanswerable
    questions weigh the same: distribution shift between kinds of spaces is the enemy. The splits are
-   evaluated with soft edges (`engine.retrieval.trees`).
+   evaluated with soft edges (`engine.retrieval.calibration.trees`).
 3. Every evaluation set is judged by a model that never saw it; these confidences give the named
    thresholds.
 
@@ -38,9 +38,9 @@ from benchmarks.stored_trees import stored_trees
 from benchmarks.synthetic_spaces import IDENTIFIER_SET, Question, SyntheticSpace, sets_of, spaces_of
 from benchmarks.vector_cache import VectorCache
 from engine.embedding.bundled import BundledEmbedder
-from engine.retrieval.calibration import LEXICAL_ONLY, MODELS, under_rules
-from engine.retrieval.features import FEATURES
-from engine.retrieval.trees import Trees
+from engine.retrieval.calibration.calibrator import LEXICAL_ONLY, MODELS, under_rules
+from engine.retrieval.calibration.trees import Trees
+from engine.retrieval.evidence.features import FEATURES
 from engine.text.analysis import ANALYSIS_VERSION
 
 FIT_SETS = {

@@ -1,4 +1,4 @@
-"""Make `engine/retrieval/models/lexicon.npz` from the training groups.
+"""Make `engine/retrieval/evidence/data/lexicon.npz` from the training groups.
 
     python -m benchmarks.make_lexicon --cache /var/tmp/memvouch-fit
 
@@ -24,7 +24,7 @@ from benchmarks.shared_data import shared_folder
 from benchmarks.synthetic_spaces import sets_of, spaces_of
 from benchmarks.vector_cache import VectorCache
 from engine.embedding.bundled import BundledEmbedder
-from engine.retrieval.lexicon import LEXICON_FILE
+from engine.retrieval.evidence.lexicon import LEXICON_FILE
 from engine.text.analysis import TermKind, analyse
 from engine.text.passages import passages
 

@@ -18,7 +18,7 @@ from engine.domain.access import ALL_SCOPES, Principal
 from engine.embedding.protocol import Embedder, Vectors
 from engine.index.protocol import Index, IndexFilter, IndexHit, SparseVector
 from engine.retrieval.background import Backgrounds
-from engine.retrieval.calibration import Calibrator
+from engine.retrieval.calibration.calibrator import Calibrator
 from engine.retrieval.search import Searcher
 from engine.settings import Settings
 from engine.store import spaces

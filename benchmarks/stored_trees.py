@@ -1,4 +1,4 @@
-"""The stored form of fitted trees, as `engine.retrieval.trees` reads it."""
+"""The stored form of fitted trees, as `engine.retrieval.calibration.trees` reads it."""
 
 from __future__ import annotations
 

@@ -37,9 +37,9 @@ from engine.domain.query import ContextQuery, ListQuery, Query
 from engine.embedding.factory import create as create_embedder
 from engine.embedding.protocol import Embedder
 from engine.errors import MemvouchError
-from engine.retrieval import own_calibration
 from engine.retrieval.background import Backgrounds
-from engine.retrieval.calibration import Calibrator
+from engine.retrieval.calibration import own as own_calibration
+from engine.retrieval.calibration.calibrator import Calibrator
 from engine.retrieval.context import recall_context
 from engine.retrieval.pairs.factory import create as create_pair_scorer
 from engine.retrieval.pairs.protocol import PairScorer

@@ -19,7 +19,7 @@ from benchmarks.shared_data import NOT_ENGLISH, shared_folder
 from benchmarks.strictness import gates, identifiers, pictures, tables
 from benchmarks.strictness.gates import Fits, judged
 from benchmarks.strictness.sheet import Sheet, written
-from engine.retrieval.calibration import Calibrator
+from engine.retrieval.calibration.calibrator import Calibrator
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "strictness.md"
 PARTS = ("gates", "sets", "points", "removal", "identifiers", "pictures")

@@ -25,8 +25,8 @@ from benchmarks import fit_calibration
 from benchmarks.evidence_tables import Table
 from benchmarks.figures import Judged
 from benchmarks.fit_calibration import RELATED, SIGNS, fit_part, rows_to_fit
-from engine.retrieval.calibration import under_rules
-from engine.retrieval.features import FEATURES
+from engine.retrieval.calibration.calibrator import under_rules
+from engine.retrieval.evidence.features import FEATURES
 
 Gate: TypeAlias = Callable[[Table], NDArray[np.float64]]
 """Numbers in 0..1 for a table, shape (n, POOL); 0 where there is no record."""

@@ -23,7 +23,7 @@ from engine.domain.access import Principal
 from engine.domain.outcome import Matches
 from engine.domain.query import Mode, Query
 from engine.engine import Engine
-from engine.retrieval.question import understand
+from engine.retrieval.evidence.question import understand
 from engine.settings import Settings
 
 SHOWN = 5

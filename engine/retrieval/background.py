@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from engine.embedding.protocol import Vectors
 from engine.index.protocol import Index
-from engine.retrieval.features import SpaceView, nearest_neighbours
+from engine.retrieval.evidence.features import SpaceView, nearest_neighbours
 from engine.store import terms
 
 SAMPLE_SIZE = 512

@@ -18,11 +18,11 @@ from engine.domain.outcome import (
     Signals,
     Verdict,
 )
-from engine.retrieval.evidence import FEATURES, Evidence
+from engine.retrieval.evidence.gathering import FEATURES, Evidence
+from engine.retrieval.evidence.question import Question
+from engine.retrieval.evidence.reading import read
+from engine.retrieval.evidence.wording import word
 from engine.retrieval.fusion import Fused
-from engine.retrieval.question import Question
-from engine.retrieval.reading import read
-from engine.retrieval.wording import word
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from engine.embedding.protocol import Vectors
 from engine.errors import IndexUnavailable
 from engine.index.protocol import Index, IndexFilter, IndexHit, SparseVector
 from engine.retrieval.background import idf
-from engine.retrieval.evidence import SpaceView
+from engine.retrieval.evidence.gathering import SpaceView
 from engine.retrieval.fusion import Fused, fuse, merge_best
 from engine.text.sparse import query_weights
 

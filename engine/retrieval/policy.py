@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.domain.outcome import Verdict
-from engine.retrieval.evidence import Evidence
-from engine.retrieval.question import Question
+from engine.retrieval.evidence.gathering import Evidence
+from engine.retrieval.evidence.question import Question
 
 
 @dataclass(frozen=True, slots=True)

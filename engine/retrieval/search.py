@@ -40,15 +40,15 @@ from engine.errors import EmbedderUnavailable, Forbidden, InvalidRequest, PairSc
 from engine.index.protocol import Index
 from engine.retrieval import arrange, policy
 from engine.retrieval.background import Backgrounds
-from engine.retrieval.calibration import Calibrator
-from engine.retrieval.evidence import Candidate, Evidence, SpaceView, gather
+from engine.retrieval.calibration.calibrator import Calibrator
+from engine.retrieval.evidence.gathering import Candidate, Evidence, SpaceView, gather
+from engine.retrieval.evidence.question import Question, understand
 from engine.retrieval.fusion import Fused
 from engine.retrieval.judged import Judged, considered, hit, legs_of, missing_everywhere, nearest
 from engine.retrieval.legs import gather_pool, lexical_weights
 from engine.retrieval.listing import list_all
 from engine.retrieval.pairs.protocol import PairScorer
 from engine.retrieval.pairs.reading import with_pair_scores
-from engine.retrieval.question import Question, understand
 from engine.retrieval.request import Prepared, index_filter, prepare
 from engine.store import access, memories
 from engine.store.database import Database

@@ -13,7 +13,7 @@ from benchmarks.evidence_tables import Table
 from benchmarks.figures import Judged
 from benchmarks.strictness.identifiers import Tally
 from benchmarks.strictness.sheet import Sheet, written
-from engine.retrieval.features import FEATURES
+from engine.retrieval.evidence.features import FEATURES
 from tests.shared_data import ROOT
 
 DOCUMENT = ROOT / "docs" / "strictness.md"

@@ -10,7 +10,7 @@ import pytest
 from cli.console import ExitCode
 from cli.documents import plain
 from engine.domain.calibration import LEAST_ANSWERABLE, LEAST_UNANSWERABLE, LabelledQuestion
-from engine.retrieval.calibration import OWN_CALIBRATION
+from engine.retrieval.calibration.calibrator import OWN_CALIBRATION
 from engine.store.ids import new_id
 from tests.cli.terminal import Terminal
 from tests.field_cases.facts import facts

@@ -21,7 +21,7 @@ from engine.errors import IndexUnavailable, InvalidRequest
 from engine.index.fake import InMemoryIndex
 from engine.index.protocol import Index, IndexFilter, IndexHit, SparseVector
 from engine.retrieval.background import Backgrounds
-from engine.retrieval.calibration import Calibrator
+from engine.retrieval.calibration.calibrator import Calibrator
 from engine.retrieval.search import Searcher
 from tests.field_cases.cases import Case, Row
 from tests.field_cases.facts import facts

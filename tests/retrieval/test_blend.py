@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.retrieval.blend import PAIR, SHIPPED, Blend, Sum, fit, logit, sigmoid
+from engine.retrieval.calibration.blend import PAIR, SHIPPED, Blend, Sum, fit, logit, sigmoid
 
 RNG = np.random.default_rng(7)
 

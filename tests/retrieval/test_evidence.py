@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.embedding.protocol import Vectors
-from engine.retrieval.evidence import FEATURES, Candidate, Evidence, SpaceView, gather
-from engine.retrieval.features import TYPICAL_NEIGHBOURS, nearest_neighbours
-from engine.retrieval.question import Question, Wants, understand
+from engine.retrieval.evidence.features import TYPICAL_NEIGHBOURS, nearest_neighbours
+from engine.retrieval.evidence.gathering import FEATURES, Candidate, Evidence, SpaceView, gather
+from engine.retrieval.evidence.question import Question, Wants, understand
 
 DIMENSION = 8
 

@@ -9,9 +9,9 @@ import pytest
 
 from engine.domain.outcome import Verdict
 from engine.retrieval import policy
-from engine.retrieval.evidence import Candidate, Evidence, SpaceView, gather
-from engine.retrieval.frames import labelled_numbers
-from engine.retrieval.question import Question, understand
+from engine.retrieval.evidence.frames import labelled_numbers
+from engine.retrieval.evidence.gathering import Candidate, Evidence, SpaceView, gather
+from engine.retrieval.evidence.question import Question, understand
 
 VECTOR = np.full(4, 0.5, np.float32)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.retrieval import measures
+from engine.retrieval.calibration import measures
 
 CONFIDENCE = np.array([[0.9, 0.4, 0.0], [0.2, 0.7, 0.1]])
 GOLD = np.array([[False, True, False], [False, True, False]])

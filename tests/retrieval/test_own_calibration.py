@@ -25,8 +25,8 @@ from engine.domain.query import Query
 from engine.embedding.fake import FakeEmbedder
 from engine.engine import Engine
 from engine.errors import EmbedderUnavailable, Forbidden, InvalidRequest, NotFound, PairScorerUnavailable, Unavailable
-from engine.retrieval import own_calibration
-from engine.retrieval.calibration import OWN_CALIBRATION
+from engine.retrieval.calibration import own as own_calibration
+from engine.retrieval.calibration.calibrator import OWN_CALIBRATION
 from engine.retrieval.pairs.fake import FakePairScorer
 from engine.settings import Settings
 from engine.store.ids import new_id

@@ -16,8 +16,8 @@ from engine.domain.query import Mode, Query
 from engine.embedding.fake import FakeEmbedder
 from engine.engine import Engine
 from engine.errors import PairScorerUnavailable
-from engine.retrieval.blend import Blend, Sum
-from engine.retrieval.calibration import OWN_CALIBRATION, Calibrator, shipped_form
+from engine.retrieval.calibration.blend import Blend, Sum
+from engine.retrieval.calibration.calibrator import OWN_CALIBRATION, Calibrator, shipped_form
 from engine.retrieval.pairs.fake import FakePairScorer
 from engine.settings import Settings
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from engine.domain.outcome import Verdict
-from engine.retrieval.evidence import FEATURES, Evidence
+from engine.retrieval.evidence.gathering import FEATURES, Evidence
+from engine.retrieval.evidence.question import understand
 from engine.retrieval.policy import judge
-from engine.retrieval.question import understand
 
 VECTOR = np.zeros(4, np.float32)
 

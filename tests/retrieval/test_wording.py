@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.retrieval.question import understand
-from engine.retrieval.reading import read
-from engine.retrieval.wording import asked_words, reasons, word
+from engine.retrieval.evidence.question import understand
+from engine.retrieval.evidence.reading import read
+from engine.retrieval.evidence.wording import asked_words, reasons, word
 from engine.text.analysis import TermKind, analyse
 
 VECTOR = np.zeros(4, np.float32)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.retrieval.evidence import Candidate, Evidence
+from engine.retrieval.evidence.gathering import Candidate, Evidence
 from engine.retrieval.pairs.protocol import PairScorer
 
 CLIP = 8.0

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.retrieval.lexicon import lexicon
+from engine.retrieval.evidence.lexicon import lexicon
 from engine.text.analysis import Analysis, Term, TermKind, analyse
 
 READINGS_KEPT = 4096

@@ -32,9 +32,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import CorruptData
-from engine.retrieval.blend import NEARNESS, Blend, logit, sigmoid
-from engine.retrieval.evidence import FEATURES, Evidence
-from engine.retrieval.trees import Trees
+from engine.retrieval.calibration.blend import NEARNESS, Blend, logit, sigmoid
+from engine.retrieval.calibration.trees import Trees
+from engine.retrieval.evidence.gathering import FEATURES, Evidence
 from engine.text.analysis import ANALYSIS_VERSION
 
 MODELS = Path(__file__).parent / "models"

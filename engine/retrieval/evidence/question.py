@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.embedding.protocol import Vectors
-from engine.retrieval.frames import frame_terms, is_dated, labelled_numbers
-from engine.retrieval.reading import is_negated, is_question, latin_share, names_in
+from engine.retrieval.evidence.frames import frame_terms, is_dated, labelled_numbers
+from engine.retrieval.evidence.reading import is_negated, is_question, latin_share, names_in
 from engine.text.analysis import Analysis, TermKind, analyse
 
 

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.retrieval.question import Question
-from engine.retrieval.reading import Reading
+from engine.retrieval.evidence.question import Question
+from engine.retrieval.evidence.reading import Reading
 from engine.text.analysis import Term, TermKind
 
 _NAMED = 4

@@ -1,6 +1,6 @@
 """Evidence: what speaks for and against each pooled record, as numbers and as words for a person.
 
-The numbers are `engine.retrieval.features`, the words `engine.retrieval.wording`; this module lays
+The numbers are `engine.retrieval.evidence.features`, the words `engine.retrieval.evidence.wording`; this module lays
 them beside the record.
 """
 
@@ -14,11 +14,11 @@ from datetime import datetime
 import numpy as np
 
 from engine.domain.outcome import Leg
-from engine.retrieval.features import FEATURES, Matrix, SpaceView, Weighed, match, table, weigh
-from engine.retrieval.frames import date_terms
-from engine.retrieval.question import Question
-from engine.retrieval.reading import Reading, read
-from engine.retrieval.wording import reasons, word
+from engine.retrieval.evidence.features import FEATURES, Matrix, SpaceView, Weighed, match, table, weigh
+from engine.retrieval.evidence.frames import date_terms
+from engine.retrieval.evidence.question import Question
+from engine.retrieval.evidence.reading import Reading, read
+from engine.retrieval.evidence.wording import reasons, word
 from engine.text.folding import fold, path_key
 
 __all__ = ["FEATURES", "Candidate", "Evidence", "SpaceView", "gather"]

@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.embedding.protocol import Vectors
-from engine.retrieval.lexicon import lexicon
-from engine.retrieval.question import Question, Wants
-from engine.retrieval.reading import Reading
+from engine.retrieval.evidence.lexicon import lexicon
+from engine.retrieval.evidence.question import Question, Wants
+from engine.retrieval.evidence.reading import Reading
 
 Matrix = NDArray[np.float64]
 

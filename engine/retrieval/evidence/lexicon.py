@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-LEXICON_FILE = Path(__file__).parent / "models" / "lexicon.npz"
+LEXICON_FILE = Path(__file__).parent / "data" / "lexicon.npz"
 RARE_SHARE = 1e-5
 """Share of texts that is taken to hold a word the lexicon does not list."""
 

@@ -38,11 +38,18 @@ from engine.domain.calibration import (
 )
 from engine.domain.query import Filters, Query
 from engine.errors import Forbidden, InvalidRequest
-from engine.retrieval import blend, measures
-from engine.retrieval.calibration import OWN_CALIBRATION, Calibrator, nearness, pair_scores, shipped_form, under_rules
-from engine.retrieval.evidence import Evidence
+from engine.retrieval.calibration import blend, measures
+from engine.retrieval.calibration.calibrator import (
+    OWN_CALIBRATION,
+    Calibrator,
+    nearness,
+    pair_scores,
+    shipped_form,
+    under_rules,
+)
+from engine.retrieval.calibration.measures import Marks, Matrix
+from engine.retrieval.evidence.gathering import Evidence
 from engine.retrieval.judged import Judged
-from engine.retrieval.measures import Marks, Matrix
 from engine.retrieval.search import Searcher, readable_spaces
 from engine.store import filters, memories
 from engine.store.database import Database

@@ -1,0 +1,1 @@
+"""From evidence to a probability: fitted models, their evaluation, and calibrations of one's own."""
