@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 
 from api.health import SERVICE
 from api.oauth.routes import base_of
-from api.xmemo.responses import Json, xmemo_router
+from api.xmemo.responses import DETAIL, Json, errors, example, xmemo_router
 from engine.domain.access import DEFAULT_SCOPES
 
 TOKEN_VARIABLE = "XMEMO_KEY"  # noqa: S105  a variable's name
@@ -21,13 +21,19 @@ BOUNDARY = {
     "admin_required": ["tokens", "teams", "users", "audit"],
 }
 
-documents = APIRouter(prefix="/.well-known", include_in_schema=False)
+documents = APIRouter(prefix="/.well-known", tags=["discovery"], responses=errors(DETAIL))
 router = xmemo_router("discovery")
 
+_ORIGIN = "http://127.0.0.1:8787"
+_ROOT = {"service": SERVICE, "name": "Memvouch", "version": CONTRACT_VERSION, "urls": {"mcp": f"{_ORIGIN}/mcp"}}
+_AGENT = {"service": SERVICE, "name": "Memvouch", "protocol": "mcp", "mcp_url": f"{_ORIGIN}/mcp"}
+_STATUS = {"ready": True, "service": SERVICE, "requirements": {"token_required": True, "token_env_var": TOKEN_VARIABLE}}
+_CONFIG = {"client": "claude", "mcpServers": {"memvouch": {"type": "http", "url": f"{_ORIGIN}/mcp"}}}
 
-@documents.get("/memory-os.json")
+
+@documents.get("/memory-os.json", summary="Where everything of this host is", responses=example(_ROOT))
 async def root_document(request: Request) -> Json:
-    """The document that everything else is found from."""
+    """The document that everything else is found from. Needs no credential and holds none."""
     base = base_of(request)
     return Json(
         {
@@ -42,9 +48,9 @@ async def root_document(request: Request) -> Json:
     )
 
 
-@documents.get("/agent-discovery.json")
+@documents.get("/agent-discovery.json", summary="The same for agents", responses=example(_AGENT))
 async def agent_document(request: Request) -> Json:
-    """The same for agents."""
+    """Which protocols this host speaks, and where. Needs no credential and holds none."""
     base = base_of(request)
     urls = _urls(base)
     return Json(
@@ -65,7 +71,7 @@ async def agent_document(request: Request) -> Json:
     )
 
 
-@router.get("/onboarding/status", summary="What a client needs to begin", include_in_schema=False)
+@router.get("/onboarding/status", summary="What a client needs to begin", responses=example(_STATUS))
 async def onboarding_status(request: Request) -> Json:
     """Needs no credential and tells none."""
     requirements = {
@@ -76,7 +82,7 @@ async def onboarding_status(request: Request) -> Json:
     return Json({"ready": True, "service": SERVICE, "requirements": requirements, "agent_boundary": BOUNDARY})
 
 
-@router.get("/mcp/config/{client}", summary="How an MCP client is set up", include_in_schema=False)
+@router.get("/mcp/config/{client}", summary="How an MCP client is set up", responses=example(_CONFIG))
 async def client_config(request: Request, client: str) -> Json:
     """The server's entry for a client's configuration file; the token comes from its environment."""
     if client not in CLIENTS:

@@ -30,10 +30,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from api.deps import Host, authenticate, host_of
+from api.deps import Host, authenticate
 from api.host.connection import REPEAT_HEADER
 from api.mcp_bodies import RestBodies
-from engine.domain.access import Principal
+from api.oauth.routes import base_of
+from engine.domain.access import DEFAULT_SCOPES, Principal
 from engine.errors import Forbidden, MemvouchError, NotFound, Unauthenticated
 from mcp_profiles import render, server
 from mcp_profiles.call import Call, Doors
@@ -230,12 +231,12 @@ def _with_session(request: Request, send: Send) -> Send:
 def _challenge(request: Request, error: Unauthenticated | Forbidden) -> JSONResponse:
     """401 for everybody who is not a known caller, with what an OAuth client needs to begin."""
     missing = isinstance(error, Unauthenticated) and error.missing
-    public = host_of(request).options.public_url
-    base = public.rstrip("/") if public else f"{request.url.scheme}://{request.url.netloc}"
     parts = ['Bearer realm="memvouch"']
     if not missing:
         parts.append('error="invalid_token"')
-    parts.append(f'resource_metadata="{base}{_RESOURCE_METADATA_PATH}"')
+    parts.append(f'resource_metadata="{base_of(request)}{_RESOURCE_METADATA_PATH}"')
+    # Without it a client asks for every scope that there is.
+    parts.append(f'scope="{" ".join(sorted(DEFAULT_SCOPES))}"')
     body = {
         "error": "invalid_token" if not missing else "unauthorized",
         "detail": "Authentication required" if missing else "Invalid or inactive API Key",

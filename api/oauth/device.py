@@ -9,19 +9,47 @@ from pydantic import Field
 from starlette.responses import JSONResponse, Response
 
 from api.deps import HostDep, host_of
-from api.oauth import pages
+from api.oauth import pages, schema
 from api.oauth.routes import SCOPES, asks_for_token, base_of, grants_of, person_of
 from api.xmemo.models import Label
-from api.xmemo.responses import Json, xmemo_router
+from api.xmemo.responses import DETAIL, Json, example, xmemo_router
 from api.xmemo.wire import WriteModel
 from engine.domain.access import DEFAULT_SCOPES
 from engine.errors import AccessError, InvalidRequest, NotFound
-from engine.upkeep.grants import POLL_SECONDS, REQUEST_SECONDS, GrantRefused
+from engine.upkeep.grants import DEVICE_TOKEN_SECONDS, POLL_SECONDS, REQUEST_SECONDS, GrantRefused
 
 GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code"
 PAGE_PATH = "/device"
 
 router = xmemo_router("auth")
+
+_STARTED = {
+    "device_code": "...",
+    "user_code": "BCDF-GHJK",
+    "verification_uri": "http://127.0.0.1:8787/device",
+    "verification_uri_complete": "http://127.0.0.1:8787/device?user_code=BCDF-GHJK",
+    "interval": POLL_SECONDS,
+    "expires_in": REQUEST_SECONDS,
+    "scopes": ["memory:read", "memory:write"],
+}
+_ISSUED = {
+    "access_token": "mv_...",
+    "token": "mv_...",
+    "token_type": "Bearer",
+    "expires_in": DEVICE_TOKEN_SECONDS,
+    "scope": "memory:read memory:write",
+    "scopes": ["memory:read", "memory:write"],
+    "user": {"user_id": "0190a6e2-7c1e-7b2a-9a55-3f2f6c1d8e4b", "display_name": "owner"},
+}
+_WAITING: schema.Responses = {
+    400: schema.json_answer(
+        "`authorization_pending`: ask again after `interval`; `slow_down`: five seconds more. Any other `error` "
+        "ends the flow: `access_denied`, `expired_token`, `invalid_grant`, `unsupported_grant_type`. A body that "
+        "is not JSON has `detail` instead.",
+        {"error": "authorization_pending"},
+        {"anyOf": [schema.ERROR, DETAIL]},
+    )
+}
 
 
 class StartBody(WriteModel):
@@ -43,9 +71,12 @@ class TokenBody(WriteModel):
     client_id: Label | None = None
 
 
-@router.post("/auth/device/start", summary="Begin the device flow", include_in_schema=False)
+@router.post("/auth/device/start", summary="Begin the device flow", responses=example(_STARTED))
 async def start(request: Request, host: HostDep, body: StartBody) -> Json:
-    """Scopes that a device cannot have are left out; `memory:admin` is one of them."""
+    """Needs no credential. Show the person `user_code` and `verification_uri`, and ask for the token meanwhile.
+
+    Scopes that a device cannot have are left out; `memory:admin` is one of them.
+    """
     scopes = [scope for scope in dict.fromkeys(body.scopes) if scope in SCOPES]
     if not scopes:
         raise InvalidRequest(f"scopes that a device can have are {', '.join(SCOPES)}", field="scopes")
@@ -64,9 +95,9 @@ async def start(request: Request, host: HostDep, body: StartBody) -> Json:
     )
 
 
-@router.post("/auth/device/token", summary="Ask for the device's token", include_in_schema=False)
+@router.post("/auth/device/token", summary="Ask for the device's token", responses={**example(_ISSUED), **_WAITING})
 async def token(request: Request, host: HostDep, body: TokenBody) -> Response:
-    """400 with `authorization_pending` until somebody has decided."""
+    """400 with `authorization_pending` until somebody has decided. The token is given once and lasts a year."""
     if body.grant_type != GRANT_TYPE:
         return _refused("unsupported_grant_type")
     try:

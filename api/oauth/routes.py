@@ -6,6 +6,7 @@ SDK insists on a client secret that public clients do not have.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from fastapi import FastAPI
@@ -21,15 +22,18 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from api.deps import Host, host_of
 from api.guards import came_by_socket
-from api.oauth import pages
+from api.oauth import pages, schema
 from api.oauth.provider import Provider
 from engine.domain.access import DEFAULT_SCOPES, Principal
 from engine.errors import AccessError, NotFound
 from engine.upkeep.grants import GRANTABLE, Grants
 
 CONSENT_PATH = "/oauth/consent"
+MCP_PATH = "/mcp"
 SCOPES = [scope.value for scope in GRANTABLE]
 _NO_STORE = {"Cache-Control": "no-store"}
+
+Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def install(app: FastAPI) -> None:
@@ -44,18 +48,37 @@ def install(app: FastAPI) -> None:
     async def revoke(request: Request) -> Response:
         return await _revoke(request, provider, clients)
 
-    for path, methods, endpoint in (
-        ("/oauth/register", ["POST"], RegistrationHandler(provider, options).handle),
-        ("/oauth/authorize", ["GET", "POST"], AuthorizationHandler(provider).handle),
-        ("/oauth/token", ["POST"], TokenHandler(provider, clients).handle),
-        ("/oauth/revoke", ["POST"], revoke),
-        (CONSENT_PATH, ["GET"], _show_consent),
-        (CONSENT_PATH, ["POST"], _take_consent),
-        ("/.well-known/oauth-authorization-server", ["GET"], _server_metadata),
-        ("/.well-known/oauth-protected-resource", ["GET"], _resource_metadata),
-        ("/.well-known/oauth-protected-resource/mcp", ["GET"], _resource_metadata),
+    authorize = AuthorizationHandler(provider).handle
+    for method, path, endpoint, operation in (
+        ("POST", "/oauth/register", RegistrationHandler(provider, options).handle, schema.REGISTER),
+        ("GET", "/oauth/authorize", authorize, schema.AUTHORIZE),
+        ("POST", "/oauth/token", TokenHandler(provider, clients).handle, schema.TOKEN),
+        ("POST", "/oauth/revoke", revoke, schema.REVOKE),
+        ("GET", "/.well-known/oauth-authorization-server", _server_metadata, schema.SERVER_METADATA),
+        ("GET", "/.well-known/oauth-protected-resource", _resource_metadata, schema.RESOURCE_METADATA),
+        ("GET", f"/.well-known/oauth-protected-resource{MCP_PATH}", _resource_metadata, schema.RESOURCE_METADATA),
     ):
-        app.add_route(path, endpoint, methods=methods, include_in_schema=False)
+        _add(app, method, path, endpoint, operation)
+    app.add_route("/oauth/authorize", authorize, methods=["POST"], include_in_schema=False)
+    # Pages for a person's browser, no part of what programs call.
+    app.add_route(CONSENT_PATH, _show_consent, methods=["GET"], include_in_schema=False)
+    app.add_route(CONSENT_PATH, _take_consent, methods=["POST"], include_in_schema=False)
+
+
+def _add(app: FastAPI, method: str, path: str, endpoint: Endpoint, operation: schema.Operation) -> None:
+    app.add_api_route(
+        path,
+        endpoint,
+        methods=[method],
+        tags=["oauth"],
+        summary=operation.summary,
+        description=operation.description,
+        status_code=operation.status,
+        response_class=Response,
+        response_model=None,
+        responses=operation.responses,
+        openapi_extra=dict(operation.extra) if operation.extra else None,
+    )
 
 
 def base_of(request: Request) -> str:
@@ -164,9 +187,9 @@ async def _server_metadata(request: Request) -> Response:
             "revocation_endpoint_auth_methods_supported": ["none"],
             "code_challenge_methods_supported": ["S256"],
             "authorization_response_iss_parameter_supported": True,
-            "resource": f"{base}/mcp",
-            "mcp_endpoint": f"{base}/mcp",
-            "protected_resource_metadata_endpoint": f"{base}/.well-known/oauth-protected-resource/mcp",
+            "resource": f"{base}{MCP_PATH}",
+            "mcp_endpoint": f"{base}{MCP_PATH}",
+            "protected_resource_metadata_endpoint": f"{base}/.well-known/oauth-protected-resource{MCP_PATH}",
         }
     )
 
@@ -176,7 +199,7 @@ async def _resource_metadata(request: Request) -> Response:
     base = base_of(request)
     return JSONResponse(
         {
-            "resource": f"{base}/mcp",
+            "resource": f"{base}{MCP_PATH}",
             "authorization_servers": [base],
             "scopes_supported": SCOPES,
             "bearer_methods_supported": ["header"],

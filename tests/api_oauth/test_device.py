@@ -45,6 +45,32 @@ def test_a_device_gets_its_token_once_after_approval(running_host: RunningHost, 
     assert poll(terminal, begun["device_code"]).json() == {"error": "invalid_grant"}
 
 
+@pytest.mark.parametrize("prefix", ["/v1", "/api/v1"])
+@pytest.mark.parametrize("kind", ["mcp_token", "skill_token", "api_key"])
+def test_a_terminal_without_a_browser_gets_a_token_that_works_everywhere(
+    running_host: RunningHost, terminal: httpx.Client, prefix: str, kind: str
+) -> None:
+    asked = {"client_id": "cli", "client_version": "1", "token_type": kind, "scopes": ["memory:read", "memory:write"]}
+    begun = terminal.post(f"{prefix}/auth/device/start", json=asked).json()
+    browser = running_host.client(None)
+    page = consent(browser, begun["verification_uri_complete"], running_host.owner_token)
+    assert page.status_code == 200 and not terminal.cookies
+    sent = {"device_code": begun["device_code"], "grant_type": GRANT}
+    answer = terminal.post(f"{prefix}/auth/device/token", json=sent)
+    assert answer.status_code == 200 and answer.headers["cache-control"] == "no-store"
+    issued = answer.json()
+    assert {"user_id", "id", "email", "display_name", "name"} <= set(issued["user"])
+    client = running_host.client(None, **{"X-API-Key": issued["access_token"]})
+    valid = client.get(f"{prefix}/auth/token/validate").json()
+    assert valid["status"] == "valid" and valid["user_id"] == issued["user"]["user_id"]
+    headers = {"Authorization": f"Bearer {issued['access_token']}", "Accept": "application/json, text/event-stream"}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_mcp_identity"}}
+    told = terminal.post("/mcp", json=call, headers=headers).json()["result"]["content"][0]["text"]
+    assert "Scopes: memory:read, memory:write" in told.split("\n")
+    assert client.post(f"{prefix}/auth/token/revoke-self", json={}).status_code == 200
+    assert client.get(f"{prefix}/auth/token/validate").status_code == 403
+
+
 def test_a_denied_device_is_told_so(running_host: RunningHost, terminal: httpx.Client) -> None:
     begun = begin(terminal)
     consent(terminal, begun["verification_uri_complete"], "", decision="deny")

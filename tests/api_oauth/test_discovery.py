@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.api.permissions import OPEN
 from tests.services.server import RunningHost
 
 PATHS = (
@@ -54,3 +55,19 @@ def test_a_refused_mcp_request_leads_to_the_metadata_and_on_to_the_endpoints(run
 def test_an_unknown_client_has_no_configuration(running_host: RunningHost) -> None:
     answer = running_host.client(None).get("/v1/mcp/config/unknown")
     assert (answer.status_code, answer.json()) == (404, {"detail": "Not Found"})
+
+
+def test_every_open_route_is_described_with_an_example_and_asks_for_no_credential(running_host: RunningHost) -> None:
+    paths = running_host.client(None).get("/openapi.json").json()["paths"]
+    routes = [path for path in paths if path.startswith(OPEN) and path != "/v1/skill/operations"]
+    assert {"/oauth/register", "/oauth/token", "/v1/auth/device/start"} | set(PATHS) - {PATHS[6], PATHS[7]} <= set(
+        routes
+    )
+    for path in routes:
+        for method, route in paths[path].items():
+            assert route["summary"] and len(route["description"]) > 20, (method, path)
+            assert "example" in str(route["responses"]), (method, path)
+            assert {"403", "429", "503"} <= set(route["responses"]), (method, path)
+            assert "security" not in route, (method, path)
+            if method == "post":
+                assert route["requestBody"], (method, path)
