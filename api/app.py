@@ -39,9 +39,8 @@ from engine.upkeep.answers import Answers
 from engine.upkeep.organisation import Organisations
 
 XMEMO_PREFIXES = ("/v1", "/api/v1")
+ASKING_ROUTERS = (search.router, recall.router)
 XMEMO_ROUTERS = (
-    search.router,
-    recall.router,
     # Before `/memories/{memory_id}`, which would take their paths for ids.
     overview.router,
     transfer.router,
@@ -114,6 +113,9 @@ def create_app(engine: Engine, options: ServerOptions) -> FastAPI:
 
 
 def _include(app: FastAPI) -> None:
+    # Routes are tried in order, and these are what is asked most.
+    for router in ASKING_ROUTERS:
+        include_xmemo(app, router)
     app.include_router(health.router)
     app.include_router(host_verbs.router)
     app.include_router(discovery.documents)

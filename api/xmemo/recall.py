@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Query as QueryParams
-from fastapi import Request
+from fastapi import Depends, Request
 
 from api.deps import HostDep, Reader
 from api.xmemo import places
+from api.xmemo.address import FromAddress, parameters
 from api.xmemo.items import degraded, hit_item
 from api.xmemo.models import MAX_ITEMS, ContextBody, RecallParams
 from api.xmemo.responses import Json, example, xmemo_router
@@ -30,8 +30,11 @@ _PACK = {
     "/recall",
     summary="The best effort for a question, every hit labelled",
     responses=example({"results": []}, "Hits with `label` strong, likely or weak."),
+    openapi_extra=parameters(RecallParams),
 )
-async def recall(host: HostDep, caller: Reader, params: Annotated[RecallParams, QueryParams()]) -> Json:
+async def recall(
+    host: HostDep, caller: Reader, params: Annotated[RecallParams, Depends(FromAddress(RecallParams))]
+) -> Json:
     """Forgiving: weak hits are returned too, and say that they are weak."""
     return Json(await find(host, caller, params))
 

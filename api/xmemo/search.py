@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Query as QueryParams
-from fastapi import Request
+from fastapi import Depends, Request
 
 from api.deps import Host, HostDep, Reader
 from api.xmemo import places
+from api.xmemo.address import FromAddress, parameters
 from api.xmemo.items import memory_item, outcome_body
 from api.xmemo.models import RecallParams, SearchParams, Timed
 from api.xmemo.responses import Json, example, xmemo_router
@@ -43,8 +43,11 @@ _EXAMPLE = {
     "/memories/search",
     summary="Find what answers a question, or say that nothing does",
     responses=example(_EXAMPLE, "Hits, or `results: []` with `no_match` that says why."),
+    openapi_extra=parameters(SearchParams),
 )
-async def search(host: HostDep, caller: Reader, params: Annotated[SearchParams, QueryParams()]) -> Json:
+async def search(
+    host: HostDep, caller: Reader, params: Annotated[SearchParams, Depends(FromAddress(SearchParams))]
+) -> Json:
     """Strict by default: a weak hit is never the answer. An outage is 503, never an empty list."""
     return Json(await find(host, caller, params))
 

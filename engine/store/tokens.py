@@ -33,6 +33,8 @@ _PUBLIC_ALPHABET = string.ascii_lowercase + string.digits
 _FORM = re.compile(r"((?:mv|csk)_[a-z0-9]{8})_[A-Za-z0-9_-]{43}")
 _NO_HASH = "0" * 64
 _READ_ONLY_SCOPES = frozenset({Scope.READ})
+# Built once: every request asks for its token.
+_BY_PREFIX = sa.select(tokens).where(tokens.c.prefix == sa.bindparam("prefix"))
 
 
 class TokenKind(StrEnum):
@@ -106,8 +108,7 @@ def create(
 def authenticate(connection: Connection, raw: str, now: datetime) -> Principal:
     """The principal behind a token. Raises `Unauthenticated` for an unknown, revoked or expired one."""
     form = _FORM.fullmatch(raw)
-    query = sa.select(tokens).where(tokens.c.prefix == (form[1] if form else ""))
-    row = connection.execute(query).one_or_none()
+    row = connection.execute(_BY_PREFIX, {"prefix": form[1] if form else ""}).one_or_none()
     known = hmac.compare_digest(_hash(raw), row.secret_hash if row else _NO_HASH)
     if row is None or not known or row.revoked_at is not None:
         raise Unauthenticated("Invalid or revoked token.")
