@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from engine.domain.memory import Memory
 from engine.embedding.protocol import Embedder, Vectors
@@ -83,9 +84,15 @@ def _projection(memory: Memory, spans: Sequence[Span], vectors: Vectors) -> Proj
 
 def _with_path(counts: Mapping[str, int], path: str) -> dict[str, int]:
     merged = dict(counts)
-    for term in term_counts(analyse(path.replace("/", " "))):
+    for term in _path_terms(path):
         merged.setdefault(term, 1)
     return merged
+
+
+@lru_cache(maxsize=1024)
+def _path_terms(path: str) -> tuple[str, ...]:
+    """Terms of a path; kept, since many records of an import lie at one."""
+    return tuple(term_counts(analyse(path.replace("/", " "))))
 
 
 def _point(memory: Memory, ordinal: int, span: Span, dense: Vectors, lexical: SparseVector) -> Point:

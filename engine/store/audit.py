@@ -7,7 +7,7 @@ or a token's secret: an audit outlives what was forgotten.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
@@ -68,22 +68,18 @@ def append(
     audit_id: str | None = None,
 ) -> str:
     """Add an event such as `memory.forget`; its id, which is `audit_id` if given."""
-    entry_id, answering = audit_id or new_id(), answer_id.get()
-    connection.execute(
-        sa.insert(audit),
-        {
-            "id": entry_id,
-            "at": now,
-            "tenant_id": principal.tenant_id,
-            "user_id": principal.user_id,
-            "token_id": principal.token_id,
-            "action": action,
-            "target": target,
-            "space_id": space_id,
-            "detail": {**(detail or {}), **({"answer_id": answering} if answering else {})},
-        },
-    )
-    return entry_id
+    row = _row(principal, action, now, target, space_id, detail) | ({"id": audit_id} if audit_id else {})
+    connection.execute(sa.insert(audit), row)
+    return str(row["id"])
+
+
+def append_many(
+    connection: Connection, principal: Principal, action: str, now: datetime, records: Iterable[tuple[str, str]]
+) -> None:
+    """Add one event for each record, given by its id and its space's, in this order."""
+    rows = [_row(principal, action, now, target, space_id, None) for target, space_id in records]
+    if rows:
+        connection.execute(sa.insert(audit), rows)
 
 
 def entries(
@@ -147,3 +143,25 @@ def deeds(
     )
     total = connection.execute(sa.select(sa.func.count()).select_from(rows).where(*conditions)).scalar_one()
     return [Deed(**row._mapping) for row in connection.execute(query)], total
+
+
+def _row(
+    principal: Principal,
+    action: str,
+    now: datetime,
+    target: str | None,
+    space_id: str | None,
+    detail: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    answering = answer_id.get()
+    return {
+        "id": new_id(),
+        "at": now,
+        "tenant_id": principal.tenant_id,
+        "user_id": principal.user_id,
+        "token_id": principal.token_id,
+        "action": action,
+        "target": target,
+        "space_id": space_id,
+        "detail": {**(detail or {}), **({"answer_id": answering} if answering else {})},
+    }

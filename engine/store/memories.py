@@ -5,7 +5,7 @@ transaction. Reads for a caller (`authorized`, `page`, `get_any`) carry the auth
 liveness in the query; `get`, `get_many` and `batch_after` are the engine's own and ask nothing.
 
 A *slot* is the digest of (bucket, scope, key): one indexed equality finds the record of a semantic
-key or a working state, however long the key is.
+key or a working state, however long the key is (`namesakes`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from engine.store.access import caller, readable_spaces
 from engine.store.columns import KeyText
 from engine.store.database import hold_space
 from engine.store.filters import StoreFilter, conditions, now_parameter
-from engine.store.rows import content_digest, memory_of, slot, values_of
+from engine.store.rows import memory_of, values_of
 from engine.store.schema import memories, memory_versions
 from engine.text.folding import path_key
 
@@ -204,17 +204,6 @@ def page(
     return [memory_of(row) for row in rows], total
 
 
-def find_by_semantic_key(
-    connection: Connection, space_id: str, bucket: str, scope: str | None, key: str, *, now: datetime | None = None
-) -> Memory | None:
-    """The live record of a concept. `now` defaults to the clock.
-
-    In a write transaction nobody else can write to the space until it ends, so a record that was not
-    found is not there when it is added.
-    """
-    return _find_in_slot(connection, memories.c.semantic_slot, space_id, slot(bucket, scope, key), now)
-
-
 def find_exact(connection: Connection, space_id: str, text: str, *, now: datetime | None = None) -> list[Memory]:
     """The live records of a space whose id or semantic key is `text`."""
     parameters = {"space": space_id, "now": now or datetime.now(UTC)}
@@ -223,49 +212,6 @@ def find_exact(connection: Connection, space_id: str, text: str, *, now: datetim
         rows = connection.execute(query, {**parameters, "name": name})
         found.update((row.id, memory_of(row)) for row in rows)
     return list(found.values())
-
-
-def find_state(
-    connection: Connection,
-    space_id: str,
-    bucket: str,
-    scope: str | None,
-    state_key: str,
-    *,
-    now: datetime | None = None,
-) -> Memory | None:
-    """The live working state of a key; like `find_by_semantic_key`."""
-    return _find_in_slot(connection, memories.c.state_slot, space_id, slot(bucket, scope, state_key), now)
-
-
-def find_by_content(
-    connection: Connection,
-    space_id: str,
-    path_key: str,
-    bucket: str,
-    scope: str | None,
-    content: str,
-    *,
-    now: datetime | None = None,
-) -> Memory | None:
-    """The oldest live record of the same cleaned content at the same place; like `find_by_semantic_key`."""
-    same = content_digest(content)
-    hold_space(connection, space_id)
-    query = (
-        sa.select(memories)
-        .where(
-            memories.c.space_id == space_id,
-            memories.c.content_digest == same,
-            memories.c.path_key == path_key,
-            memories.c.bucket == bucket,
-            memories.c.scope.is_(None) if scope is None else memories.c.scope == scope,
-            *_alive(now),
-        )
-        .order_by(memories.c.created_at, memories.c.id)
-        .limit(1)
-    )
-    row = connection.execute(query).one_or_none()
-    return None if row is None else memory_of(row)
 
 
 def versions(connection: Connection, memory_id: str) -> list[MemoryVersion]:
@@ -290,13 +236,13 @@ def versions(connection: Connection, memory_id: str) -> list[MemoryVersion]:
 
 def count_live(connection: Connection, space_id: str, now: datetime) -> int:
     """How many records of the space are neither deleted nor expired."""
-    query = sa.select(sa.func.count()).select_from(memories).where(memories.c.space_id == space_id, *_alive(now))
+    query = sa.select(sa.func.count()).select_from(memories).where(memories.c.space_id == space_id, *alive(now))
     return connection.execute(query).scalar_one()
 
 
 def has_live(connection: Connection, space_ids: Collection[str], now: datetime) -> bool:
     """Whether any of the spaces holds a record that is neither deleted nor expired; cheaper than counting."""
-    query = sa.select(memories.c.id).where(memories.c.space_id.in_(list(space_ids)), *_alive(now)).limit(1)
+    query = sa.select(memories.c.id).where(memories.c.space_id.in_(list(space_ids)), *alive(now)).limit(1)
     return connection.execute(query).first() is not None
 
 
@@ -310,7 +256,7 @@ def batch_after(connection: Connection, after_id: str, limit: int, *, space_id: 
 
 def live_ids(connection: Connection, now: datetime, *, space_id: str | None = None) -> set[str]:
     """Ids of all records that are neither deleted nor expired: what the index should hold."""
-    query = sa.select(memories.c.id).where(*_alive(now))
+    query = sa.select(memories.c.id).where(*alive(now))
     if space_id is not None:
         query = query.where(memories.c.space_id == space_id)
     return set(connection.execute(query).scalars())
@@ -325,6 +271,11 @@ def expired_ids(connection: Connection, now: datetime, limit: int) -> list[str]:
         .limit(limit)
     )
     return list(connection.execute(query).scalars())
+
+
+def alive(now: datetime | sa.BindParameter[datetime] | None) -> tuple[ColumnElement[bool], ...]:
+    """The conditions of a record that is neither deleted nor expired; `now` defaults to the clock."""
+    return memories.c.status.in_(_UNDELETED), _unexpired(datetime.now(UTC) if now is None else now)
 
 
 @lru_cache(maxsize=256)
@@ -346,22 +297,8 @@ def _exact_queries() -> tuple[sa.Select[Any], sa.Select[Any]]:
     One for each: joined by OR, they would be looked for in the whole space.
     """
     space, name = sa.bindparam("space", type_=KeyText), sa.bindparam("name", type_=KeyText)
-    here = sa.select(memories).where(memories.c.space_id == space, *_alive(now_parameter()))
+    here = sa.select(memories).where(memories.c.space_id == space, *alive(now_parameter()))
     return here.where(memories.c.id == name), here.where(memories.c.semantic_key == name)
-
-
-def _find_in_slot(
-    connection: Connection, column: ColumnElement[str], space_id: str, value: str, now: datetime | None
-) -> Memory | None:
-    hold_space(connection, space_id)
-    query = (
-        sa.select(memories)
-        .where(memories.c.space_id == space_id, column == value, *_alive(now))
-        .order_by(memories.c.updated_at.desc(), memories.c.id.desc())
-        .limit(1)
-    )
-    row = connection.execute(query).one_or_none()
-    return None if row is None else memory_of(row)
 
 
 def _overwrite(connection: Connection, old: Memory, new: Memory) -> None:
@@ -379,10 +316,6 @@ def _overwrite(connection: Connection, old: Memory, new: Memory) -> None:
 
 def _unexpired(now: datetime | sa.BindParameter[datetime]) -> ColumnElement[bool]:
     return sa.or_(memories.c.expires_at.is_(None), memories.c.expires_at > now)
-
-
-def _alive(now: datetime | sa.BindParameter[datetime] | None) -> tuple[ColumnElement[bool], ...]:
-    return memories.c.status.in_(_UNDELETED), _unexpired(datetime.now(UTC) if now is None else now)
 
 
 def _place(memory: Memory) -> tuple[str, str]:

@@ -26,12 +26,12 @@ class OutboxRow:
 
 
 def append(connection: Connection, record_ids: Iterable[str]) -> list[int]:
-    """Ask for these records, in this order. Returns the rows' sequences, to clear them by."""
+    """Ask for these records. Returns the rows' sequences, ascending, to clear them by."""
     rows = [{"record_id": record_id} for record_id in record_ids]
     if not rows:
         return []
-    added = insert(outbox).returning(outbox.c.sequence, sort_by_parameter_order=True)
-    return list(connection.execute(added, rows).scalars())
+    # Asked for in the order of the records, SQLite would insert them one by one.
+    return sorted(connection.execute(insert(outbox).returning(outbox.c.sequence), rows).scalars())
 
 
 def append_space(connection: Connection, space_id: str) -> None:

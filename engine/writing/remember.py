@@ -27,8 +27,9 @@ from engine.domain.memory import Memory, NewMemory, Status, WriteStatus, Written
 from engine.embedding.protocol import Embedder
 from engine.errors import Conflict, InvalidRequest
 from engine.index.projection import Projection, project
-from engine.store import audit, memories
+from engine.store import audit, memories, namesakes
 from engine.store.database import Database
+from engine.store.namesakes import Name
 from engine.text.folding import path_key
 from engine.writing.applier import Applier, Change, count_in, count_out, counted
 from engine.writing.drafts import build
@@ -44,12 +45,20 @@ class _Draft:
 
     new: NewMemory
     record: Memory
+    name: Name | None
+    """By what the record that the draft is about is found; `None` if by its id, or if it is a new one."""
 
-    @property
-    def keyed(self) -> bool:
-        """Whether another record of the same batch may be the one that this draft is about."""
-        new = self.new
-        return new.dedupe or new.state_key is not None or new.semantic_key is not None
+    @classmethod
+    def of(cls, new: NewMemory, record: Memory) -> _Draft:
+        here = (record.space_id, record.bucket, record.scope)
+        name = None
+        if new.id is None and new.state_key is not None:
+            name = namesakes.by_state_key(*here, new.state_key)
+        elif new.id is None and new.semantic_key is not None:
+            name = namesakes.by_semantic_key(*here, new.semantic_key)
+        elif new.id is None and new.dedupe:
+            name = namesakes.by_content(*here, record.path, record.content)
+        return cls(new, record, name)
 
 
 class Rememberer:
@@ -85,7 +94,7 @@ class Rememberer:
         with self._applier.change() as (connection, change):
             if replay and (answer := replay.answer(connection, principal)) is not None:
                 return answer
-            batch = _Batch(connection, change, {draft.record.id for draft in drafts if draft.new.id is not None})
+            batch = _Batch(connection, change, drafts, now)
             written = [self._write(batch, draft, projections[draft.record.id], now) for draft in drafts]
             batch.insert()
             _audit(connection, principal, written, now)
@@ -100,18 +109,18 @@ class Rememberer:
             if replay and (answer := replay.answer(connection, principal)) is not None:
                 return [], answer
             spaces = writable_spaces(connection, principal, [new.space for new in news])
-            drafts = [_Draft(new, build(new, space, principal, now)) for new, space in zip(news, spaces, strict=True)]
-            known = memories.get_many(connection, {draft.record.id for draft in drafts if draft.new.id is not None})
-            found = [self._existing(connection, draft, now, known) for draft in drafts]
+            drafts = [
+                _Draft.of(new, build(new, space, principal, now)) for new, space in zip(news, spaces, strict=True)
+            ]
+            stored = _Stored(connection, drafts, now)
+            found = [stored.about(draft) for draft in drafts]
             same = [old for old, draft in zip(found, drafts, strict=True) if old is not None and _same(old, draft)]
             if replay is None and len(same) == len(drafts):
                 return [], [Written(old, WriteStatus.UNCHANGED) for old in same]
         return drafts, None
 
     def _write(self, batch: _Batch, draft: _Draft, projection: Projection, now: datetime) -> Written:
-        if draft.keyed:
-            batch.insert()
-        old = self._existing(batch.connection, draft, now, batch.known)
+        old = batch.about(draft)
         record = draft.record
         if old is None:
             if record.id in batch.known:
@@ -125,38 +134,46 @@ class Rememberer:
         batch.replace(old, new, projection)
         return Written(new, WriteStatus.UPDATED)
 
-    def _existing(
-        self, connection: Connection, draft: _Draft, now: datetime, known: Mapping[str, Memory]
-    ) -> Memory | None:
-        new, record = draft.new, draft.record
-        if new.id is not None:
-            old = known.get(record.id)
-            return old if old is not None and old.space_id == record.space_id else None
-        place = (connection, record.space_id, record.bucket, record.scope)
-        if new.state_key is not None:
-            return memories.find_state(*place, new.state_key, now=now)
-        if new.semantic_key is not None:
-            return memories.find_by_semantic_key(*place, new.semantic_key, now=now)
-        if new.dedupe:
-            key = path_key(record.path)
-            return memories.find_by_content(
-                connection, record.space_id, key, record.bucket, record.scope, record.content, now=now
-            )
-        return None
+
+class _Stored:
+    """The records that drafts are about, looked up together."""
+
+    def __init__(self, connection: Connection, drafts: Sequence[_Draft], now: datetime) -> None:
+        self.connection = connection
+        ids = {draft.record.id for draft in drafts if draft.new.id is not None}
+        self.known = memories.get_many(connection, ids) if ids else {}
+        self._now = now
+        self._named = {draft.name for draft in drafts if draft.name is not None}
+        self._found = namesakes.find(connection, self._named, now)
+
+    def about(self, draft: _Draft) -> Memory | None:
+        """The record that a draft is about, as it was when it was looked up."""
+        if draft.new.id is not None:
+            old = self.known.get(draft.record.id)
+            return old if old is not None and old.space_id == draft.record.space_id else None
+        return None if draft.name is None else self._found.get(draft.name)
 
 
-class _Batch:
+class _Batch(_Stored):
     """The writes of one transaction; new records are gathered and inserted together."""
 
-    def __init__(self, connection: Connection, change: Change, given_ids: set[str]) -> None:
-        self.connection = connection
-        self.known = memories.get_many(connection, given_ids) if given_ids else {}
+    def __init__(self, connection: Connection, change: Change, drafts: Sequence[_Draft], now: datetime) -> None:
+        super().__init__(connection, drafts, now)
         self._change = change
         self._fresh: dict[str, tuple[Memory, Projection]] = {}
+        self._moved: set[Name] = set()
+
+    def about(self, draft: _Draft) -> Memory | None:
+        """The same, after what earlier drafts of the batch have written."""
+        if draft.name is None or draft.name not in self._moved:
+            return super().about(draft)
+        self.insert()
+        return namesakes.find(self.connection, [draft.name], self._now).get(draft.name)
 
     def add(self, record: Memory, projection: Projection) -> None:
         self._fresh[record.id] = (record, projection)
         self.known[record.id] = record
+        self._move(record)
 
     def replace(self, old: Memory, new: Memory, projection: Projection) -> None:
         self.insert()
@@ -166,6 +183,7 @@ class _Batch:
         count_in(self.connection, [(new, projection.terms)])
         self._change.write(_moved(projection, new))
         self.known[new.id] = new
+        self._move(old, new)
 
     def insert(self) -> None:
         """Write what was gathered, so that the next look-up sees it."""
@@ -177,6 +195,11 @@ class _Batch:
         for _, projection in self._fresh.values():
             self._change.write(projection)
         self._fresh.clear()
+
+    def _move(self, *written: Memory) -> None:
+        """Note names that have to be looked up again."""
+        if self._named:
+            self._moved.update(*map(namesakes.of, written))
 
 
 def _same(old: Memory, draft: _Draft) -> bool:
@@ -213,6 +236,5 @@ def _moved(projection: Projection, record: Memory) -> Projection:
 
 
 def _audit(connection: Connection, principal: Principal, written: Sequence[Written], now: datetime) -> None:
-    for each in written:
-        if each.status is not WriteStatus.UNCHANGED:
-            audit.append(connection, principal, "remember", now, target=each.memory.id, space_id=each.memory.space_id)
+    changed = [each.memory for each in written if each.status is not WriteStatus.UNCHANGED]
+    audit.append_many(connection, principal, "remember", now, [(memory.id, memory.space_id) for memory in changed])

@@ -118,7 +118,13 @@ WRITING = (
         "truth-store",
         "SQLite and PostgreSQL hold the same truth: exact times, paths, keys, statistics and orders.",
         "issue 2.2",
-        ("store/test_memories.py", "store/test_columns.py", "store/test_filters.py", "store/test_access.py"),
+        (
+            "store/test_memories.py",
+            "store/test_namesakes.py",
+            "store/test_columns.py",
+            "store/test_filters.py",
+            "store/test_access.py",
+        ),
     ),
     Requirement(
         "migrations",

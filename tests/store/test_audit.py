@@ -46,6 +46,24 @@ def test_an_event_of_a_request_carries_the_id_of_its_answer(house: House) -> Non
     assert (first.detail, last.detail) == ({"name": "n", "answer_id": "a receipt"}, {})
 
 
+def test_many_events_are_like_as_many_single_ones_in_order(house: House) -> None:
+    records = [(new_id(), house.space_id) for _ in range(3)]
+    with house.database.writing() as connection:
+        answering = audit.answer_id.set("a receipt")
+        for target, space_id in records:
+            audit.append(connection, house.principal, "remember", NOW, target=target, space_id=space_id)
+        audit.append_many(connection, house.principal, "remember", NOW, records)
+        audit.append_many(connection, house.principal, "remember", NOW, [])
+        audit.answer_id.reset(answering)
+        found = audit.entries(connection, house.principal.tenant_id)[::-1]
+    assert len({entry.id for entry in found}) == len(found) == 6
+    single, many = (
+        [replace(entry, id="", sequence=place) for place, entry in enumerate(half)] for half in (found[:3], found[3:])
+    )
+    assert many == single
+    assert [entry.target for entry in many] == [target for target, _ in records]
+
+
 def test_events_are_listed_newest_first_and_page_backwards(house: House) -> None:
     with house.database.writing() as connection:
         for number in range(5):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from threading import Barrier
 
 from engine.errors import Conflict
-from engine.store import access, idempotency, memories, outbox, paths, terms
+from engine.store import access, idempotency, memories, namesakes, outbox, paths, terms
 from engine.store.filters import ANY_LIVE
 from engine.text.patterns import parse_path_pattern
 from tests.store.records import NOW, House, memory
@@ -55,7 +55,8 @@ def test_mixed_reads_and_writes_of_many_threads_meet_no_lock_error(house: House)
 def test_one_concept_written_by_many_at_once_stays_one_record(house: House) -> None:
     def work(number: int) -> str:
         with house.database.writing() as connection:
-            found = memories.find_by_semantic_key(connection, house.space_id, "work", None, "coffee", now=NOW)
+            name = namesakes.by_semantic_key(house.space_id, "work", None, "coffee")
+            found = namesakes.find(connection, [name], NOW).get(name)
             if found is None:
                 memories.insert(connection, memory(space_id=house.space_id, semantic_key="coffee"))
                 return "created"

@@ -176,62 +176,6 @@ def test_uses_are_counted_and_survive_a_writer_who_read_earlier(house: House) ->
     assert untouched == other
 
 
-@pytest.mark.parametrize("scope", [None, "", "hermes/default"])
-def test_a_semantic_key_is_found_in_its_own_bucket_and_scope_only(house: House, scope: str | None) -> None:
-    stored = house.put(semantic_key="coffee", bucket="work", scope=scope)
-    others: list[str | None] = [other for other in (None, "", "hermes/default", "x") if other != scope]
-    with house.database.reading() as connection:
-        space = house.space_id
-        assert memories.find_by_semantic_key(connection, space, "work", scope, "coffee", now=NOW) == stored
-        assert memories.find_by_semantic_key(connection, space, "private", scope, "coffee", now=NOW) is None
-        assert memories.find_by_semantic_key(connection, space, "work", scope, "Coffee", now=NOW) is None
-        assert memories.find_by_semantic_key(connection, new_id(), "work", scope, "coffee", now=NOW) is None
-        for other in others:
-            assert memories.find_by_semantic_key(connection, space, "work", other, "coffee", now=NOW) is None
-
-
-def test_a_key_is_free_again_once_its_record_is_deleted_or_expired(house: House) -> None:
-    house.put(semantic_key="coffee", status=Status.DELETED)
-    expiring = house.put(semantic_key="coffee", expires_at=NOW)
-    with house.database.reading() as connection:
-        space = house.space_id
-        assert memories.find_by_semantic_key(connection, space, "work", None, "coffee", now=NOW) is None
-        before = memories.find_by_semantic_key(connection, space, "work", None, "coffee", now=NOW - SECOND)
-    assert before == expiring
-
-
-def test_a_state_is_found_by_its_key_and_the_newest_wins(house: House) -> None:
-    house.put(state_key="active_task", kind=Kind.STATE)
-    newest = house.put(state_key="active_task", kind=Kind.STATE, updated_at=NOW + SECOND)
-    house.put(semantic_key="active_task", updated_at=NOW + 2 * SECOND)
-    with house.database.reading() as connection:
-        assert memories.find_state(connection, house.space_id, "work", None, "active_task", now=NOW) == newest
-
-
-def test_a_key_may_be_longer_than_an_index_entry(house: House) -> None:
-    key = "".join(f"{number:05d}" for number in range(4_000))
-    stored = house.put(semantic_key=key[:2_000], state_key=key, path=key[:1_024])
-    with house.database.reading() as connection:
-        assert memories.find_state(connection, house.space_id, "work", None, key, now=NOW) == stored
-        assert memories.find_by_semantic_key(connection, house.space_id, "work", None, key[:2_000], now=NOW) == stored
-
-
-def test_content_is_found_at_its_place_whatever_its_normal_form(house: House) -> None:
-    first = house.put(content="Caf\u00e9 au lait", path="Drinks", created_at=NOW)
-    house.put(content="Caf\u00e9 au lait", path="drinks", created_at=NOW + SECOND)
-    with house.database.reading() as connection:
-
-        def find(
-            path: str = "drinks", bucket: str = "work", content: str = "Cafe\u0301 au\u200b lait"
-        ) -> Memory | None:
-            return memories.find_by_content(connection, house.space_id, path, bucket, None, content, now=NOW)
-
-        assert find() == first
-        assert find(path="food") is None
-        assert find(bucket="private") is None
-        assert find(content="café au lait") is None
-
-
 def test_an_exact_id_or_key_is_found(house: House) -> None:
     stored = house.put(semantic_key="coffee")
     hidden = house.put(semantic_key="coffee", status=Status.DELETED)

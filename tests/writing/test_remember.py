@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+import sqlalchemy
+from sqlalchemy import event
 
 from engine.domain.access import Role, Scope
 from engine.domain.memory import MemoryPatch, MemoryType, NewMemory, WriteStatus
@@ -103,6 +107,45 @@ def test_dedupe_sees_earlier_drafts_of_the_same_batch(engine: Engine) -> None:
     first, second = engine.remember_many(engine.local_owner(), [draft, draft])
     assert (first.status, second.status) == (WriteStatus.CREATED, WriteStatus.UNCHANGED)
     assert first.memory.id == second.memory.id
+
+
+def test_drafts_of_one_batch_see_what_earlier_ones_made_of_a_record(engine: Engine) -> None:
+    owner, given = engine.local_owner(), str(uuid.uuid4())
+    engine.remember(owner, NewMemory(content="Tea at four.", id=given, semantic_key="tea"))
+    drafts = [
+        NewMemory(content="Tea at five.", semantic_key="tea"),
+        NewMemory(content="Tea at five.", semantic_key="tea"),
+        NewMemory(content="Coffee at six.", id=given, semantic_key="coffee"),
+        NewMemory(content="Coffee at seven.", semantic_key="coffee"),
+        NewMemory(content="Tea at eight.", semantic_key="tea"),
+        NewMemory(content="Tea at eight.", dedupe=True),
+    ]
+    written = engine.remember_many(owner, drafts)
+    made, same = WriteStatus.UPDATED, WriteStatus.UNCHANGED
+    assert [each.status for each in written] == [made, same, made, made, WriteStatus.CREATED, same]
+    assert [each.memory.id == given for each in written] == [True, True, True, True, False, False]
+    assert (engine.get(owner, given).content, engine.get(owner, given).version) == ("Coffee at seven.", 4)
+
+
+@pytest.mark.parametrize("field", ["id", "dedupe", "semantic_key", "state_key"])
+def test_a_bulk_write_sends_no_statement_for_each_record(engine: Engine, field: str) -> None:
+    owner, sent = engine.local_owner(), []
+    values: dict[str, Any] = {"dedupe": True}
+    news = [
+        replace(NewMemory(content=f"Note {number}."), **{field: values.get(field, str(uuid.uuid4()))})
+        for number in range(100)
+    ]
+
+    def note(*told: object) -> None:
+        sent.append(told[2])
+
+    event.listen(sqlalchemy.Engine, "before_cursor_execute", note)
+    try:
+        written = engine.remember_many(owner, news)
+    finally:
+        event.remove(sqlalchemy.Engine, "before_cursor_execute", note)
+    assert {each.status for each in written} == {WriteStatus.CREATED}
+    assert 5 < len(sent) < 30, sent
 
 
 def test_a_semantic_key_makes_versions_of_one_record(engine: Engine) -> None:
