@@ -11,6 +11,7 @@ first, and below 1.16 it is refused.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, assert_never
@@ -32,6 +33,7 @@ from engine.index.server_connection import ServerConnection, remove_collection
 __all__ = ["ServerIndex", "remove_collection"]
 
 _OLDEST_VERSION = (1, 16)
+_FRESH_PAUSES_SECONDS = (0.1, 0.3, 0.9)
 _PAGE = 1000
 _SEARCH = models.SearchParams(hnsw_ef=128)
 
@@ -191,8 +193,17 @@ class ServerIndex:
     def _exists(self) -> bool:
         return self._call(self._client.collection_exists, self.collection)
 
+    def _described(self) -> models.CollectionInfo:
+        """What the server says of the collection. One that another replica made just now takes a moment to be read."""
+        for pause in _FRESH_PAUSES_SECONDS:
+            try:
+                return self._call(self._client.get_collection, self.collection)
+            except IndexUnavailable:
+                time.sleep(pause)
+        return self._call(self._client.get_collection, self.collection)
+
     def _check_collection(self) -> None:
-        params = self._call(self._client.get_collection, self.collection).config.params
+        params = self._described().config.params
         dense = params.vectors.get(DENSE) if isinstance(params.vectors, dict) else None
         if dense is None or LEXICAL not in (params.sparse_vectors or {}):
             raise SetupError(f"the collection {self.collection} is not Memvouch's; set MEMVOUCH_INDEX_COLLECTION")
@@ -210,7 +221,7 @@ class ServerIndex:
             **{key: models.IntegerIndexParams(type=integer, enable_hnsw=False) for key in payload.TIME_KEYS},
             TENANT_KEY: models.KeywordIndexParams(type=keyword, is_tenant=True),
         }
-        present = self._call(self._client.get_collection, self.collection).payload_schema
+        present = self._described().payload_schema
         for key, schema in schemas.items():
             if key not in present:
                 self._call(self._client.create_payload_index, self.collection, key, schema, wait=True)
