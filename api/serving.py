@@ -43,12 +43,16 @@ _KEEP_ALIVE_SECONDS = 75
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """Where a running host can be reached; this is what `host.json` holds. `socket` may be missing."""
+    """Where a running host can be reached; this is what `host.json` holds. `socket` may be missing.
+
+    `detached`: started on demand, to end when idle or when a person starts a host.
+    """
 
     pid: int
     url: str
     socket: str | None
     version: str = VERSION
+    detached: bool = False
 
 
 def serve(engine: Engine, options: ServerOptions, started: Callable[[Listening], None]) -> None:
@@ -75,14 +79,16 @@ def serve(engine: Engine, options: ServerOptions, started: Callable[[Listening],
         )
     )
     with ExitStack() as stack:
-        stack.enter_context(_signals_left_to_the_server())
+        stack.enter_context(_signals_end(server))
         port = stack.enter_context(_tcp_socket(options))
         sockets = [port]
         path = None
         if options.socket and hasattr(socket, "AF_UNIX"):
             path = stack.enter_context(_socket_path(data_dir))
             sockets.append(stack.enter_context(_unix_socket(path)))
-        listening = Listening(os.getpid(), _url(options, port), str(path) if path else None)
+        listening = Listening(
+            os.getpid(), _url(options, port), str(path) if path else None, detached=options.idle_exit_seconds > 0
+        )
         stack.enter_context(_host_file(data_dir / HOST_FILE, listening))
         started(listening)
         if options.idle_exit_seconds:
@@ -151,13 +157,16 @@ def _host_file(path: Path, listening: Listening) -> Iterator[None]:
 
 
 @contextmanager
-def _signals_left_to_the_server() -> Iterator[None]:
-    """The server ends on a signal and then sends it again; that second one must not cut the clean-up short."""
+def _signals_end(server: uvicorn.Server) -> Iterator[None]:
+    """A signal ends the server, also one that comes before it listens to signals itself.
 
-    def already_handled(number: int, frame: FrameType | None) -> None:
-        return
+    It sends each signal again when it has ended; that second one must not cut the clean-up short.
+    """
 
-    former = {number: signal.signal(number, already_handled) for number in (signal.SIGINT, signal.SIGTERM)}
+    def end(number: int, frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    former = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
