@@ -14,7 +14,7 @@ from api.app import create_app
 from api.options import ServerOptions
 from engine.engine import Engine
 from engine.settings import Settings
-from tests.field_cases.cases import Case, load
+from tests.field_cases.cases import Case, load, parameters
 from tests.field_cases.engine_surface import EngineSurface
 from tests.field_cases.rest_surface import RestSurface
 from tests.field_cases.runner import play
@@ -51,10 +51,6 @@ def rest_surface(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RestSurfa
         thread.join(START_SECONDS)
 
 
-@pytest.mark.parametrize(
-    "case",
-    [pytest.param(case, id=case.label) for case in cases()]
-    or [pytest.param(None, marks=pytest.mark.skip(reason=f"no field cases at {field_cases_file()}"), id="no-file")],
-)
+@pytest.mark.parametrize("case", parameters(cases()))
 def test_a_field_case_holds_over_rest(case: Case, rest_surface: RestSurface) -> None:
     play(case, rest_surface)

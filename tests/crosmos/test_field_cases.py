@@ -20,7 +20,7 @@ from api.options import ServerOptions
 from engine.engine import Engine
 from engine.settings import Settings
 from tests.field_cases.accounts import KEEPER
-from tests.field_cases.cases import Case, Row, load
+from tests.field_cases.cases import Case, Row, load, parameters
 from tests.field_cases.engine_surface import EngineSurface, EngineWorld
 from tests.field_cases.runner import play
 from tests.field_cases.surface import Arrangement, Reply, Shown
@@ -123,10 +123,6 @@ def surface(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CrosmosSurface
         thread.join(START_SECONDS)
 
 
-@pytest.mark.parametrize(
-    "case",
-    [pytest.param(case, id=case.label) for case in cases()]
-    or [pytest.param(None, marks=pytest.mark.skip(reason=f"no field cases at {field_cases_file()}"), id="no-file")],
-)
+@pytest.mark.parametrize("case", parameters(cases()))
 def test_a_field_case_holds_over_the_crosmos_surface(case: Case, surface: CrosmosSurface) -> None:
     play(case, surface)

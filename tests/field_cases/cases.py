@@ -15,6 +15,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from tests.shared_data import field_cases_file
+
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 SLUG_WORDS = 9
 
@@ -202,3 +206,11 @@ def _relative_time(value: Mapping[str, str]) -> str:
     zone = datetime.strptime(value.get("tz", "+0000"), "%z").tzinfo
     shift = timedelta(seconds=int(value["$now"][:-1]) * SECONDS[value["$now"][-1]])
     return (datetime.now(UTC) + shift).astimezone(zone).isoformat()
+
+
+def parameters(chosen: Sequence[Case]) -> list[object]:
+    """One parameter a case, or one that is skipped with the reason."""
+    if not chosen:
+        why = f"no field cases at {field_cases_file()}; set MEMVOUCH_FIELD_CASES or MEMVOUCH_SHARED"
+        return [pytest.param(None, marks=pytest.mark.skip(reason=why), id="no-file")]
+    return [pytest.param(case, id=case.label) for case in chosen]

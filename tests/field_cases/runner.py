@@ -1,4 +1,4 @@
-"""Runs one case through a surface and checks every step of it.
+"""Runs one case through a surface and checks every step of it: here lie the assertions of all field-case tests.
 
 `play` stores the rows, takes the steps in order and returns what was answered; `check` holds an
 answer against its expectation. `play_without_foreign_rows` plays a case twice, once without the

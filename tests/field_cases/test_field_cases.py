@@ -7,14 +7,13 @@ and the rate of all hard cases stands in the summary of the run.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.field_cases import notes_access, notes_budget, notes_rebuild, notes_strict, notes_text, notes_write
 from tests.field_cases.accounts import can_be_arranged
-from tests.field_cases.cases import Case, load
+from tests.field_cases.cases import Case, load, parameters
 from tests.field_cases.engine_surface import EngineSurface
 from tests.field_cases.hard_cases import HardCases
 from tests.field_cases.runner import play, play_without_foreign_rows
@@ -33,14 +32,6 @@ def cases() -> tuple[Case, ...]:
     if not file.is_file() and "MEMVOUCH_FIELD_CASES" in os.environ:
         raise FileNotFoundError(f"MEMVOUCH_FIELD_CASES names {file}, which is no file")
     return tuple(case for case in load(file) if case.area in AREAS) if file.is_file() else ()
-
-
-def parameters(chosen: Sequence[Case]) -> list[object]:
-    """One parameter a case, or one that is skipped with the reason."""
-    if not chosen:
-        why = f"no field cases at {field_cases_file()}; set MEMVOUCH_FIELD_CASES or MEMVOUCH_SHARED"
-        return [pytest.param(None, marks=pytest.mark.skip(reason=why), id="no-file")]
-    return [pytest.param(case, id=case.label) for case in chosen]
 
 
 ALL = cases()

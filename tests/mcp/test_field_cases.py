@@ -7,9 +7,8 @@ import pytest
 
 from mcp_profiles.dispatch import ToolResult
 from mcp_profiles.tool import OUTPUT_SCHEMA
-from tests.field_cases.cases import Case, load
+from tests.field_cases.cases import Case, load, parameters
 from tests.field_cases.runner import play
-from tests.field_cases.test_field_cases import parameters
 from tests.mcp.field_surface import McpSurface, can_be_played
 from tests.mcp.surfaces import Desk
 from tests.shared_data import field_cases_file

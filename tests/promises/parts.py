@@ -93,6 +93,6 @@ PARTS = (
         "field-cases",
         "What users missed in other memory engines works here, through real rights and on a real index.",
         "issue 2.11",
-        ("field_cases/test_field_cases.py",),
+        ("field_cases/test_field_cases.py", "field_cases/test_runner.py"),
     ),
 )
