@@ -16,12 +16,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from threading import Lock
 
 import httpx
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table
 
 from benchmarks.predictions import store
@@ -105,7 +107,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.url:
         found = [_over_rest(evaluation, options.url, options.key or "")]
     else:
-        found = [_own_import(evaluation), *(_segmented(evaluation, by) for by in COMPARED)]
+        found = []
+        ways = [partial(_own_import, evaluation), *(partial(_segmented, evaluation, by) for by in COMPARED)]
+        for way in track(ways, "Ways to store", console=Console(stderr=True)):
+            found.append(way())
     console.print(_table(found, len(evaluation.queries)))
     return 0
 
