@@ -49,6 +49,11 @@ class Table:
     tier: NDArray[np.str_]
     weight: float = 1.0
 
+    @property
+    def other_script(self) -> NDArray[np.bool_]:
+        """Which questions are in other than Latin letters, shape (n,)."""
+        return np.asarray(self.features[:, 0, FEATURES.index("other_script")] > 0)
+
     def part(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> Table:
         """The chosen questions."""
         return Table(

@@ -4,15 +4,14 @@
 
 A stem's share is the mean, over the English sets, of the share of texts that hold it; a word or
 bigram of another language has the share in the texts of that language. The vector of a stem is the
-bundled embedding of its most frequent surface, centred and reduced to its main directions. The public
-vectors are those of a few records and questions of every set. Fit the calibration again afterwards.
+bundled embedding of its most frequent surface, centred and reduced to its main directions. Fit the
+calibration again afterwards.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,20 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.shared_data import shared_folder
-from benchmarks.synthetic_spaces import sets_of, spaces_of
+from benchmarks.synthetic_spaces import sets_of
 from benchmarks.vector_cache import VectorCache
 from engine.embedding.bundled import BundledEmbedder
 from engine.retrieval.evidence.lexicon import LEXICON_FILE
 from engine.text.analysis import TermKind, analyse
-from engine.text.passages import passages
 
 ENGLISH_STEMS, OTHER_TERMS, NUMBERS = 14_000, 9_000, 500
 DIRECTIONS = 96
 GROUPS_PER_SET = 1500
 LEAST_SURFACES = 4
 LEAST_TEXTS, LEAST_SHARE = 5, 0.0015
-PUBLIC_RECORDS, PUBLIC_QUESTIONS = 5, 3
-SEED = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -57,7 +53,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words=np.frombuffer("\n".join(words).encode(), np.uint8),
         shares=np.array(shares, np.float32),
         vectors=np.concatenate([_int8(vectors), np.zeros((len(words) - len(stems), DIRECTIONS), np.int8)]),
-        public=_int8(_public(train, cache, embedder)),
     )
     print(f"{len(stems)} stems, {len(numbers)} numbers, {len(others)} other terms")
     return 0
@@ -130,17 +125,6 @@ def _others(train: Path) -> list[tuple[str, float]]:
             ):
                 shares[term] = max(shares.get(term, 0.0), count / len(own))
     return sorted(shares.items(), key=lambda each: (-each[1], each[0]))
-
-
-def _public(train: Path, cache: VectorCache, embedder: BundledEmbedder) -> NDArray[np.float32]:
-    rng = random.Random(SEED)
-    texts: list[str] = []
-    for name in sets_of(train):
-        spaces = spaces_of(train, name)
-        texts += rng.sample([text for space in spaces for text in space.records.values()], PUBLIC_RECORDS)
-        texts += rng.sample([asked.text for space in spaces for asked in space.questions], PUBLIC_QUESTIONS)
-    first = [(text, passages(text, embedder.count_tokens)[0]) for text in texts]
-    return cache.vectors([text[span.start : span.end] for text, span in first])
 
 
 def _reduced(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

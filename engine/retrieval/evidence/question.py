@@ -1,4 +1,4 @@
-"""What a query asks for, apart from its vector: content words, names, numbers, the kind of answer.
+"""What a query asks for, apart from its vector: content words, names, numbers, identifiers.
 
 Words that only frame the question ("how many", "can you tell me") are no content.
 Some clients append groups of near synonyms to a query ("memory memories recall saved facts"). Of
@@ -7,42 +7,16 @@ such a group nothing is asked of a record when the query says anything else.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+
+import regex
 
 from engine.embedding.protocol import Vectors
 from engine.retrieval.evidence.frames import frame_terms, is_dated, labelled_numbers
-from engine.retrieval.evidence.reading import is_negated, is_question, latin_share, names_in
+from engine.retrieval.evidence.reading import is_question, names_in
 from engine.text.analysis import Analysis, TermKind, analyse
 
-
-class Wants(StrEnum):
-    """The kind of answer that a question word asks for."""
-
-    PERSON = "person"
-    PLACE = "place"
-    TIME = "time"
-    QUANTITY = "quantity"
-    OTHER = "other"
-
-
-_WANTS = (
-    (
-        Wants.QUANTITY,
-        re.compile(
-            r"\bhow (many|much|long|old|far|often|tall|big|large|high|deep|fast|heavy|wide|late)\b"
-            r"|\bwhat (percent|percentage|number|amount|price|cost)\b"
-        ),
-    ),
-    (Wants.TIME, re.compile(r"\bwhen\b|\b(what|which) (time|date|day|year|month|week|century|decade)\b")),
-    (Wants.PERSON, re.compile(r"\b(who|whom|whose)\b")),
-    (
-        Wants.PLACE,
-        re.compile(r"\bwhere\b|\b(what|which) (country|city|town|place|state|region|county|location|area)\b"),
-    ),
-)
 _PADDING = (
     frozenset({"memori", "recal", "save", "fact", "rememb", "store", "knowledg"}),
     frozenset({"delet", "forget", "remov", "trash"}),
@@ -54,6 +28,7 @@ _PADDING = (
 )
 """Stems that clients add to queries in groups. Three of a group together say no more than one."""
 _PADDING_SIZE = 3
+_LETTER, _LATIN = regex.compile(r"\p{L}"), regex.compile(r"\p{Latin}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +37,26 @@ class Question:
 
     `identifiers` are the outermost ones: of `src/app.py:88` the whole, not the file in it.
     A number that names something ("error 1334") is one. `identifier_words` are all terms in them.
-    `dated` says whether a year or a month is named.
+    `dated` says whether a year or a month is named, `other_script` whether most letters are no Latin
+    ones. `spelled` are the words that a person would look for, by index form, as the question spells
+    them: no identifier, no piece of a joined word (`Min`, `IO` of `MinIO`), no function word, nothing
+    of the frame.
     """
 
     text: str
     analysis: Analysis
     vector: Vectors
     words: tuple[str, ...]
+    spelled: Mapping[str, str]
     sequence: tuple[str, ...]
     names: frozenset[str]
     numbers: frozenset[str]
     identifiers: frozenset[str]
     identifier_words: frozenset[str]
     only_identifiers: bool
-    negated: bool
-    wants: Wants
     asks: bool
     dated: bool
-    latin: float
+    other_script: bool
 
 
 WORD_LIMIT = 48
@@ -90,26 +67,31 @@ NO_WORD = ("",)
 def understand(text: str, vector: Vectors) -> Question:
     """Read a query. `vector` is its embedding, shape (dimension,)."""
     analysis = analyse(text)
-    lowered = text.casefold()
     identifiers, inside, alone = _outer_identifiers(analysis)
     numbers = labelled_numbers(text)
+    words = _content_words(text, analysis)
     return Question(
         text=text,
         analysis=analysis,
         vector=vector,
-        words=_content_words(text, analysis),
+        words=words,
+        spelled=_spelled(analysis, set(words) - identifiers - numbers),
         sequence=tuple(term.text for term in analysis.terms),
         names=names_in(text, analysis),
         numbers=frozenset(analysis.numbers),
         identifiers=identifiers | numbers,
         identifier_words=inside | numbers,
         only_identifiers=alone,
-        negated=is_negated(analysis),
-        wants=next((wants for wants, pattern in _WANTS if pattern.search(lowered)), Wants.OTHER),
         asks=is_question(text),
         dated=is_dated(text),
-        latin=latin_share(text),
+        other_script=_is_other_script(text),
     )
+
+
+def _is_other_script(text: str) -> bool:
+    if text.isascii():
+        return False
+    return 2 * len(_LATIN.findall(text)) < len(_LETTER.findall(text))
 
 
 def _content_words(text: str, analysis: Analysis) -> tuple[str, ...]:
@@ -120,6 +102,17 @@ def _content_words(text: str, analysis: Analysis) -> tuple[str, ...]:
     asked = [word for word in content if word in said and word not in padding]
     chosen = asked or list(content) or list(dict.fromkeys(term.text for term in analysis.terms))
     return tuple(chosen[:WORD_LIMIT]) or NO_WORD
+
+
+def _spelled(analysis: Analysis, content: Collection[str]) -> dict[str, str]:
+    words: dict[str, str] = {}
+    reach = 0
+    for term in analysis.terms:
+        if term.kind is TermKind.IDENTIFIER:
+            reach = max(reach, term.end)
+        elif term.start >= reach and term.kind is not TermKind.PART and not term.stop and term.text in content:
+            words.setdefault(term.text, term.surface)
+    return words
 
 
 def _padding(words: Iterable[str]) -> frozenset[str]:

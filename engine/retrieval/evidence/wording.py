@@ -1,9 +1,8 @@
 """Reasons in words: what a person would say of a passage beside a question.
 
-A word is what a person would call one: an identifier is named whole and apart, the pieces of a
-joined word (`Min`, `IO` of `MinIO`) never; function words and the frame of the question are not
-looked for. Where the question names an identifier or a number and the passage one of the same form
-or in the same place ("port 25" for "port 587"), both are told.
+A word is what a person would call one (`Question.spelled`); an identifier is named whole and apart.
+Where the question names an identifier or a number and the passage one of the same form or in the same
+place ("port 25" for "port 587"), both are told.
 """
 
 from __future__ import annotations
@@ -29,22 +28,9 @@ class Wording:
     missing: tuple[str, ...]
 
 
-def asked_words(question: Question) -> dict[str, str]:
-    """What a person would look for, by index form, as the question spells it; identifiers aside."""
-    content = set(question.words) - question.identifiers
-    words: dict[str, str] = {}
-    reach = 0
-    for term in question.analysis.terms:
-        if term.kind is TermKind.IDENTIFIER:
-            reach = max(reach, term.end)
-        elif term.start >= reach and term.kind is not TermKind.PART and not term.stop and term.text in content:
-            words.setdefault(term.text, term.surface)
-    return words
-
-
 def word(question: Question, reading: Reading, weights: Mapping[str, float]) -> Wording:
     """The question's words in the passage. `weights` are by index form."""
-    words = asked_words(question)
+    words = question.spelled
     heaviest = sorted(words, key=lambda form: -weights.get(form, 0.0))
     return Wording(
         matched=tuple(words[form] for form in heaviest if form in reading.counts),
@@ -68,8 +54,7 @@ def reasons(
     ]
     if unmet := absent - others.keys():
         told.append(f"does not name {_listed(_spelled(unmet, question.text))}")
-    spelled = asked_words(question)
-    instead = {spelled[form] for form in others if form in spelled}
+    instead = {question.spelled[form] for form in others if form in question.spelled}
     matched, missing = wording.matched, [each for each in wording.missing if each not in instead]
     if matched:
         told.append(f"has {len(matched)} of {len(matched) + len(wording.missing)} words: {_listed(matched)}")
