@@ -16,8 +16,8 @@ left aside, with a notice, if it was fitted for another embedder, text analysis 
 `ranking` orders records of one question; it mixes the log-odds with the pool's fused score, and with
 the pair score unless the confidence knows it already.
 A file that names another embedder in `like` says that its embedder's cosines mean the same: it is judged
-by that one's model, but for what the file has of its own. An embedder without a file gets
-`lexical_only`, which looks at no cosine at all: its confidence is honest and lower.
+by that one's model. An embedder without a file gets `lexical_only`, which looks at no cosine at all: its
+confidence is honest and lower.
 """
 
 from __future__ import annotations
@@ -151,11 +151,8 @@ def shipped_form(embedder_id: str) -> dict[str, Any]:
     """The stored form of the shipped model for an embedder: its own, one that it is like, or `lexical_only`."""
     shipped = (json.loads(path.read_text("utf-8")) for path in sorted(MODELS.glob("*.json")))
     models: dict[str, dict[str, Any]] = {stored["embedder"]: stored for stored in shipped}
-    own = models.get(embedder_id, models[LEXICAL_ONLY])
-    if "like" not in own:
-        return own
-    like = models[own["like"]]
-    return {**like, **own, "model": like["model"] | own.get("model", {})}
+    model = models.get(embedder_id, models[LEXICAL_ONLY])
+    return {**models[model["like"]], "embedder": embedder_id} if "like" in model else model
 
 
 def nearness(table: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
