@@ -50,9 +50,9 @@ class Table:
     weight: float = 1.0
 
     @property
-    def other_script(self) -> NDArray[np.bool_]:
-        """Which questions are in other than Latin letters, shape (n,)."""
-        return np.asarray(self.features[:, 0, FEATURES.index("other_script")] > 0)
+    def foreign(self) -> NDArray[np.bool_]:
+        """Which questions are not in English, shape (n,)."""
+        return np.asarray(self.features[:, 0, FEATURES.index("foreign")] >= 0.5)
 
     def part(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> Table:
         """The chosen questions."""

@@ -7,7 +7,7 @@ Needs the extra `fit` (scikit-learn) and the shared folder (`MEMVOUCH_SHARED`). 
 1. Tables of evidence: of synthetic spaces made from the training groups, of spaces of identifiers,
    and of the evaluation sets whose licence allows fitting. Vectors and tables are kept in `--cache`.
 2. A gradient-boosted sum of small trees on few features, with monotone constraints (more support
-   never lowers a confidence), and another one for questions in other than Latin letters. Every set
+   never lowers a confidence), and another one for questions that are not in English. Every set
    weighs the same, and in it answerable and unanswerable questions weigh the same: distribution shift
    between kinds of spaces is the enemy. The splits are evaluated with soft edges
    (`engine.retrieval.calibration.trees`).
@@ -40,7 +40,7 @@ from benchmarks.synthetic_spaces import IDENTIFIER_SET, Question, SyntheticSpace
 from benchmarks.vector_cache import VectorCache
 from engine.embedding.bundled import BundledEmbedder
 from engine.retrieval.calibration.calibrator import LEXICAL_ONLY, MODELS, under_rules
-from engine.retrieval.calibration.scripts import TreesByScript
+from engine.retrieval.calibration.languages import TreesByLanguage
 from engine.retrieval.evidence.features import FEATURES
 from engine.text.analysis import ANALYSIS_VERSION
 
@@ -97,17 +97,17 @@ NO_COSINE = {name: sign for name, sign in SIGNS.items() if name not in ("cosine"
 NO_COSINE["lexical_gap"] = 1
 """What is left for an embedder of which nothing is known: the margin to the next record is that of its words."""
 
-OTHER_SCRIPTS = {
+FOREIGN = {
     name: sign
     for name, sign in NO_COSINE.items()
     if name not in ("support", "unsupported_top", "unsupported_mass", "names_missing")
 }
-"""What says anything of a question in other than Latin letters: no word vector, no capital."""
+"""What says anything of a question that is not in English: no word vector, no capital."""
 
 QUESTIONS_PER_SET = 700
 RECORDS_PER_QUESTION = 5
 LEAST_QUESTIONS = 60
-"""A set with fewer questions in other scripts adds noise to their sum."""
+"""A set with fewer foreign questions adds noise to their sum."""
 
 TREES, LEAVES, LEARNING_RATE, L2, LEAST_ROWS = 150, 8, 0.08, 20.0, 60
 WIDTH = 0.8
@@ -126,7 +126,7 @@ class Fitted:
     """A fitted model in its stored form, and as the engine evaluates it."""
 
     stored: dict[str, Any]
-    trees: TreesByScript
+    trees: TreesByLanguage
 
     def confidence(self, table: Table) -> NDArray[np.float64]:
         """Probabilities under the rules, shape (n, POOL); 0 where there is no record."""
@@ -208,12 +208,12 @@ class Workroom:
 
 
 def fit(tables: Sequence[Table], signs: dict[str, int]) -> Fitted:
-    """Fit both sums of trees: one on all questions, one on those in other scripts, or the same if there are none."""
-    latin = _fit_trees(tables, signs)
-    others = [table.part(table.other_script) for table in tables]
-    others = [part for part in others if len(part.answerable) >= LEAST_QUESTIONS]
-    stored = {"latin": latin, "other": _fit_trees(others, OTHER_SCRIPTS) if others else latin}
-    return Fitted(stored, TreesByScript.load(stored))
+    """Fit both sums of trees: one on all questions, one on the foreign ones, or the same if there are none."""
+    english = _fit_trees(tables, signs)
+    parts = [table.part(table.foreign) for table in tables]
+    parts = [part for part in parts if len(part.answerable) >= LEAST_QUESTIONS]
+    stored = {"english": english, "foreign": _fit_trees(parts, FOREIGN) if parts else english}
+    return Fitted(stored, TreesByLanguage.load(stored))
 
 
 def _fit_trees(tables: Sequence[Table], signs: dict[str, int]) -> dict[str, Any]:

