@@ -14,7 +14,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.fit_calibration import FIT_SETS, PROMISED, REMOVED, REPORT_ONLY, Workroom
+from benchmarks.fit_calibration import FIT_SETS, FUSION_WEIGHT, PROMISED, REMOVED, REPORT_ONLY, Workroom
 from benchmarks.shared_data import NOT_ENGLISH, shared_folder
 from benchmarks.strictness import gates, identifiers, pictures, tables
 from benchmarks.strictness.gates import Fits, judged
@@ -22,7 +22,7 @@ from benchmarks.strictness.sheet import Sheet, written
 from engine.retrieval.calibration.calibrator import Calibrator
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "strictness.md"
-PARTS = ("gates", "sets", "points", "removal", "identifiers", "pictures")
+PARTS = ("gates", "sets", "points", "order", "removal", "identifiers", "pictures")
 TREES, LOGISTIC = "boosted trees (Memvouch)", "logistic regression"
 
 
@@ -62,9 +62,12 @@ def _sheets(shared: Path, cache: Path, parts: Sequence[str], folder: Path) -> It
     if "removal" in parts:
         pairs = [(room.evaluation(name), room.evaluation(name, without_gold=True)) for name in REMOVED]
         yield tables.removal(trees, pairs, thresholds["default"])
-    if "sets" in parts:
+    if {"sets", "order"} & set(parts):
         unseen = [judged(trees.unseen(table.name), table) for table in every]
-        yield tables.by_set(unseen, thresholds["default"], PROMISED, NOT_ENGLISH)
+        if "sets" in parts:
+            yield tables.by_set(unseen, thresholds["default"], PROMISED, NOT_ENGLISH)
+        if "order" in parts:
+            yield tables.order(unseen, FUSION_WEIGHT)
     if {"points", "pictures"} & set(parts):
         unseen = [judged(trees.unseen(table.name), table) for table in promised]
         if "points" in parts:

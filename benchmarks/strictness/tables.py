@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
+
 from benchmarks import figures
 from benchmarks.evidence_tables import Table
 from benchmarks.figures import Judged
+from benchmarks.shared_data import RANKS
 from benchmarks.strictness import gates
 from benchmarks.strictness.gates import Fits, judged
 from benchmarks.strictness.sheet import Cell, Sheet
+from engine.retrieval.calibration import measures
+from engine.retrieval.evidence.features import FEATURES
 
 MACRO = "mean of the sets"
 
@@ -56,6 +61,20 @@ def operating_points(every: Sequence[Judged], thresholds: Mapping[str, float]) -
         rates = [figures.mean([figures.false_matches(each, threshold, tier) for each in every]) for tier in "AB"]
         rows.append([name, threshold, hits, *rates])
     return Sheet("points", ("operating point", "threshold", "hit@5", "FMR A", "FMR B"), rows)
+
+
+def order(every: Sequence[Judged], fusion_weight: float) -> Sheet:
+    """How recall orders the pool, beside the plain mix of both legs, for every set."""
+    rows: list[list[Cell]] = []
+    for table, confidence in every:
+        fused = table.features[:, :, FEATURES.index("fused")].astype(np.float64)
+        orders = [fused, (confidence + fusion_weight * fused).round(3)]
+        places = [measures.places(np.where(table.present, each, -1.0), table.gold)[table.answerable] for each in orders]
+        hits = [float((each <= measures.SHOWN).mean()) for each in places]
+        reciprocal = [float(np.where(each <= RANKS, 1 / each, 0.0).mean()) for each in places]
+        rows.append([table.name, *hits, *reciprocal])
+    columns = ("set", "plain mix hit@5", "recall hit@5", "plain mix MRR@10", "recall MRR@10")
+    return Sheet("order", columns, rows)
 
 
 def removal(fits: Fits, pairs: Sequence[tuple[Table, Table]], threshold: float) -> Sheet:

@@ -56,3 +56,9 @@ def test_a_threshold_lets_at_most_the_rate_through_and_no_lower_one_does() -> No
 def test_a_threshold_keeps_away_from_both_sides() -> None:
     right, wrong = np.array([0.1, 0.6, 0.9]), np.array([0.05, 0.2])
     assert measures.threshold_for(right, wrong, 0.0) == pytest.approx((0.205 + 0.6) / 2)
+
+
+def test_the_place_of_the_best_answer_counts_from_one() -> None:
+    scores = np.array([[0.2, 0.9, 0.5], [0.2, 0.9, 0.5], [0.2, 0.9, 0.5]])
+    gold = np.array([[True, False, True], [False, True, False], [False, False, False]])
+    assert measures.places(scores, gold).tolist() == [2.0, 1.0, np.inf]

@@ -13,8 +13,9 @@ figures, analysis version). `confidence` is its probability, then three rules th
 A calibration of the user's own (`memvouch calibrate`) is the shipped model with a blend on top. It is
 left aside, with a notice, if it was fitted for another embedder, text analysis or pair scorer.
 
-`ranking` orders records of one question; it mixes the log-odds with the pool's fused score, and with
-the pair score unless the confidence knows it already.
+`ranking` orders records of one question; it mixes the confidence with the pool's fused score, and with
+the pair score unless the confidence knows it already. The fused score weighs so much that no public
+set is ordered worse than by it alone.
 A file that names another embedder in `like` says that its embedder's cosines mean the same: it is judged
 by that one's model. An embedder without a file gets `lexical_only`, which looks at no cosine at all: its
 confidence is honest and lower.
@@ -32,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import CorruptData
-from engine.retrieval.calibration.blend import NEARNESS, Blend, logit, sigmoid
+from engine.retrieval.calibration.blend import NEARNESS, Blend
 from engine.retrieval.calibration.languages import TreesByLanguage
 from engine.retrieval.evidence.gathering import FEATURES, Evidence
 from engine.text.analysis import ANALYSIS_VERSION
@@ -54,7 +55,7 @@ LACKING = 0.65
 VERBATIM = 0.995
 
 PAIR_WEIGHT = 6.0
-"""What a pair score from 0 to 1 adds to the log-odds that order the records."""
+"""What a pair score from 0 to 1 adds to the score that orders the records."""
 
 _COLUMN = {name: place for place, name in enumerate(FEATURES)}
 _FUSED = _COLUMN["fused"]
@@ -137,14 +138,14 @@ class Calibrator:
         return under_rules(fitted, table).round(4)
 
     def ranking(self, evidence: Sequence[Evidence], confidence: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Positive scores that order the records of one question by evidence and `confidence`, shape (records,).
+        """Positive scores that order the records of one question by nearness and `confidence`, shape (records,).
 
-        Log-odds count to three decimals: what differs by less came out of an index's rounding.
+        Their logarithms count to three decimals: what differs by less came out of an index's rounding.
         """
-        log_odds = logit(confidence) + self.fusion_weight * np.array([each.features[_FUSED] for each in evidence])
+        score = confidence + self.fusion_weight * np.array([each.features[_FUSED] for each in evidence])
         if not self.needs_pairs:
-            log_odds += PAIR_WEIGHT * np.nan_to_num(pair_scores(evidence), nan=0.0)
-        return sigmoid(log_odds.round(3))
+            score += PAIR_WEIGHT * np.nan_to_num(pair_scores(evidence), nan=0.0)
+        return np.exp(score.round(3))
 
 
 def shipped_form(embedder_id: str) -> dict[str, Any]:

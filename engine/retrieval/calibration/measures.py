@@ -28,6 +28,13 @@ def found(confidence: Matrix, gold: Marks, threshold: float | Matrix) -> Marks:
     return answers(confidence, gold) >= threshold
 
 
+def places(scores: Matrix, gold: Marks) -> Matrix:
+    """Place of the best gold record of each question, from 1; infinite where none is pooled, shape (n,)."""
+    order = np.argsort(-scores, axis=1, kind="stable")
+    right = np.take_along_axis(gold, order, 1)
+    return np.where(right.any(axis=1), right.argmax(axis=1) + 1.0, np.inf)
+
+
 def best(confidence: Matrix, gold: Marks) -> tuple[Matrix, Marks]:
     """Confidence of each question's best record, and whether that one is gold, both (n,)."""
     rows, columns = np.arange(len(confidence)), np.argmax(confidence, axis=1)
