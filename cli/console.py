@@ -74,7 +74,7 @@ _ERRORS: tuple[tuple[type[MemvouchError], ExitCode, str], ...] = (
 _WAYS_OUT: tuple[tuple[type[MemvouchError], str], ...] = (
     (Forbidden, "use a token with that right"),
     (NotFound, "`memvouch list` shows what is stored, `memvouch spaces` the spaces"),
-    (EmbedderMismatch, "run `memvouch reindex`, or set MEMVOUCH_EMBEDDER back to what it was"),
+    (EmbedderMismatch, "`memvouch reindex` builds it anew from the memories"),
     (Unavailable, "`memvouch doctor` tells which part it is"),
 )
 

@@ -17,7 +17,7 @@
     │   └── PairScorerUnavailable
     └── SetupError                a person has to act; the message names the command
         ├── FolderBusy            another process has the data folder open
-        ├── EmbedderMismatch      the index was built by another embedder or tokenizer
+        ├── EmbedderMismatch      the index was built by another embedder or text analysis
         └── CorruptData           stored data fails its check
 
 The surfaces map this tree once each: `api/errors.py` to HTTP, `mcp_profiles/render.py` to tool
@@ -108,7 +108,7 @@ class FolderBusy(SetupError):
 
 
 class EmbedderMismatch(SetupError):
-    """The index was built by another embedder or tokenizer."""
+    """The index was built by another embedder or text analysis."""
 
 
 class CorruptData(SetupError):

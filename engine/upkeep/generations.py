@@ -42,13 +42,20 @@ class Generations:
                 index_state.put(connection, self._wanted)
             return self._wanted
         if not any_embedder and replace(state, generation=FIRST) != self._wanted:
-            raise EmbedderMismatch(
-                f"the index was built by {state.embedder_id} ({state.dimension} dimensions, analysis "
-                f"{state.analysis_version}), the settings ask for {self._wanted.embedder_id} "
-                f"({self._wanted.dimension}, {self._wanted.analysis_version}); run `memvouch reindex`, "
-                "or set MEMVOUCH_EMBEDDER back"
-            )
+            raise EmbedderMismatch(self._difference(state))
         return state
+
+    def _difference(self, state: IndexState) -> str:
+        wanted = self._wanted
+        if (state.embedder_id, state.dimension) == (wanted.embedder_id, wanted.dimension):
+            return (
+                f"the index was built by another version of Memvouch, which read text otherwise "
+                f"({state.analysis_version}, now {wanted.analysis_version}); run `memvouch reindex`, no memory is lost"
+            )
+        return (
+            f"the index was built by {state.embedder_id} ({state.dimension} dimensions), the settings ask for "
+            f"{wanted.embedder_id} ({wanted.dimension}); run `memvouch reindex`, or set MEMVOUCH_EMBEDDER back"
+        )
 
     def open(self, state: IndexState) -> Index:
         """The index of a generation, created if it is not there."""

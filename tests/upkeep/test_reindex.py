@@ -23,6 +23,16 @@ def test_another_embedder_is_refused_with_the_command_that_helps(tmp_path: Path)
         open_engine(tmp_path, OTHER)
 
 
+def test_an_index_that_an_older_version_built_is_refused_with_the_command_that_helps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_engine(tmp_path) as engine:
+        store(engine, "The lamp is in the attic.")
+    monkeypatch.setattr("engine.engine.ANALYSIS_VERSION", "memvouch-text-next")
+    with pytest.raises(EmbedderMismatch, match=r"read text otherwise .* run `memvouch reindex`"):
+        open_engine(tmp_path)
+
+
 def test_a_reindex_makes_the_folder_serve_with_the_new_embedder(tmp_path: Path) -> None:
     with open_engine(tmp_path) as engine:
         store(engine, "The lamp is in the attic.")
