@@ -5,6 +5,7 @@
   Words that say which property is asked for ("how old", "the name of") are content.
 - A *labelled number* names one thing, as an identifier does: "error 1334", "port 8080", "room 512".
   A number that counts something ("order 200 chairs") does not.
+- A *name* is written with a capital inside a sentence, or first in it and in few other texts.
 - The *dates* of a question (a year, a month with or without a day) may be met by the time at which a
   record's event happened, though its text does not say so.
 """
@@ -14,7 +15,8 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from engine.text.analysis import Term, TermKind, analyse
+from engine.retrieval.evidence.lexicon import lexicon
+from engine.text.analysis import Analysis, Term, TermKind, analyse
 
 _FRAME = re.compile(
     r"\b(?:what|which) (?:kind|type|sort)s? of\b"
@@ -39,6 +41,15 @@ _MONTHS = (
     *("august", "september", "october", "november", "december"),
 )
 _DATE = re.compile(rf"\b(?:19|20)\d\d\b|\b(?:{'|'.join(_MONTHS)})\b", re.IGNORECASE)
+
+COMMON_SHARE = 2e-4
+"""A capitalised first word that more texts than this hold is a sentence start, not a name."""
+
+_QUESTION_START = re.compile(
+    r"\W*(what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|could|will|would|should|has|have)\b",
+    re.IGNORECASE,
+)
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;\n]|[\"“'(\-])\s*$")
 
 
 def frame_terms(text: str, terms: tuple[Term, ...]) -> frozenset[int]:
@@ -67,3 +78,22 @@ def date_terms(moment: datetime) -> frozenset[str]:
     """The terms in which a question would name this day: day, month and year, in index form."""
     written = f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
     return frozenset(term.text for term in analyse(written).terms)
+
+
+def names_in(text: str, analysis: Analysis) -> frozenset[str]:
+    """Terms written like names: capitals inside a sentence, or first words that are not common."""
+    common = lexicon()
+    names = set()
+    for term in analysis.terms:
+        if term.stop or term.kind is not TermKind.WORD or not term.surface[:1].isupper():
+            continue
+        if common.share(term.text) < COMMON_SHARE or not _SENTENCE_START.search(
+            text, max(term.start - 4, 0), term.start
+        ):
+            names.add(term.text)
+    return frozenset(names)
+
+
+def is_question(text: str) -> bool:
+    """Whether the text ends in a question mark or begins like a question."""
+    return text.rstrip().endswith(("?", "？")) or _QUESTION_START.match(text) is not None

@@ -9,14 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
-
-import regex
 
 from engine.embedding.protocol import Vectors
-from engine.retrieval.evidence.frames import frame_terms, is_dated, labelled_numbers
-from engine.retrieval.evidence.lexicon import lexicon
-from engine.retrieval.evidence.reading import is_question, names_in
+from engine.retrieval.evidence.frames import frame_terms, is_dated, is_question, labelled_numbers, names_in
+from engine.retrieval.evidence.language import foreign
 from engine.text.analysis import Analysis, TermKind, analyse
 
 _PADDING = (
@@ -30,25 +26,6 @@ _PADDING = (
 )
 """Stems that clients add to queries in groups. Three of a group together say no more than one."""
 _PADDING_SIZE = 3
-_LEAST_WORDS = 4
-"""Fewer words do not tell whether they are English."""
-
-_LETTER, _LATIN = regex.compile(r"\p{L}"), regex.compile(r"\p{Latin}")
-
-
-class _Ramp(NamedTuple):
-    """From 0 to 1 between two shares: a word more or less must not turn one language into another."""
-
-    start: float
-    end: float
-
-    def at(self, share: float) -> float:
-        return min(max((share - self.start) / (self.end - self.start), 0.0), 1.0)
-
-
-_OTHER_LETTERS = _Ramp(0.4, 0.6)
-_UNKNOWN_WORDS = _Ramp(0.2, 0.4)
-_NO_FUNCTION_WORDS = _Ramp(0.7, 0.9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,19 +81,8 @@ def understand(text: str, vector: Vectors) -> Question:
         only_identifiers=alone,
         asks=is_question(text),
         dated=is_dated(text),
-        foreign=_foreign(text, analysis),
+        foreign=foreign(text, analysis),
     )
-
-
-def _foreign(text: str, analysis: Analysis) -> float:
-    letters = len(_LETTER.findall(text))
-    by_letters = _OTHER_LETTERS.at(1 - len(_LATIN.findall(text)) / letters) if letters else 0.0
-    words = [term for term in analysis.terms if term.kind is TermKind.WORD and term.text.isalpha()]
-    if len(words) < _LEAST_WORDS:
-        return by_letters
-    unknown = sum(not (term.stop or lexicon().describes(term.text)) for term in words) / len(words)
-    telling = sum(not term.stop for term in words) / len(words)
-    return max(by_letters, _UNKNOWN_WORDS.at(unknown) * _NO_FUNCTION_WORDS.at(telling))
 
 
 def _content_words(text: str, analysis: Analysis) -> tuple[str, ...]:
